@@ -1,0 +1,58 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "base/regex.h"
+
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum { MATCH_LIMIT = 200000, DEPTH_LIMIT = 2000 };
+
+struct fb_regex {
+    pcre2_code *code;
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+};
+
+enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_regex **ret_regex,
+                            struct fb_err *err)
+{
+    struct fb_regex *regex;
+    int code;
+    size_t offset;
+    uint32_t options = PCRE2_NEVER_BACKSLASH_C | (ignore_case ? PCRE2_CASELESS : 0);
+    pcre2_code *compiled =
+        pcre2_compile((PCRE2_SPTR)pattern, strlen(pattern), options, &code, &offset, NULL);
+
+    if (!compiled) {
+        char why[160];
+
+        (void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
+        return fb_fail(err, FB_EFORMAT, "pattern '%s': %s at offset %zu", pattern, why, offset);
+    }
+    (void)pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
+    regex = fb_alloc(sizeof *regex);
+    regex->code = compiled;
+    regex->match = pcre2_match_data_create(1, NULL);
+    regex->context = pcre2_match_context_create(NULL);
+    pcre2_set_match_limit(regex->context, MATCH_LIMIT);
+    pcre2_set_depth_limit(regex->context, DEPTH_LIMIT);
+    *ret_regex = regex;
+    return FB_OK;
+}
+
+void fb_regex_free(struct fb_regex *regex)
+{
+    if (!regex)
+        return;
+    pcre2_code_free(regex->code);
+    pcre2_match_data_free(regex->match);
+    pcre2_match_context_free(regex->context);
+    free(regex);
+}
+
+bool fb_regex_match(const struct fb_regex *regex, const char *text, size_t len)
+{
+    return pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, regex->context) >= 0;
+}

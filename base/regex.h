@@ -1,0 +1,25 @@
+/* regex.h - regular expressions: the wrapper of PCRE2.
+ *
+ * Patterns match anywhere in the text unless anchored; text and pattern are bytes, UTF-8 allowed
+ * but not required.  Compiled once, JIT where the machine has it; the match is bounded in steps,
+ * so that a hostile pattern ends with FB_REGEX_LIMIT and not in hours. */
+#ifndef FB_BASE_REGEX_H
+#define FB_BASE_REGEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct fb_regex;
+
+/* *ret_regex is yours.  The error names the offset in the pattern. */
+enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_regex **ret_regex,
+                            struct fb_err *err);
+void fb_regex_free(struct fb_regex *regex);
+
+/* Whether the pattern matches anywhere in text.  A match that was given up for its cost counts
+ * as none. */
+bool fb_regex_match(const struct fb_regex *regex, const char *text, size_t len);
+
+#endif
