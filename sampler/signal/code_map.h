@@ -1,0 +1,60 @@
+/* code_map.h - which code is where: the table of tables that the handler reads.
+ *
+ * Context: signal for enter, leave, find and note_unknown; the helper thread
+ * alone for the others.
+ *
+ *     map = fb_code_map_enter();           in the handler
+ *     module = fb_code_map_find(map, pc);
+ *     fb_code_map_leave();
+ *
+ * A map is immutable once published.  The writer of maps (sampler/modules.c)
+ * publishes a new one and keeps the old one and every table that only the old
+ * one names until fb_code_map_quiet() has been true AFTER the publication:
+ * enter counts the reader before it loads the pointer and both sides are
+ * sequentially consistent, so a reader that still holds the old map is either
+ * counted when quiet looks, or has already left.  A handler that never leaves
+ * (a host handler that jumps out of ours) keeps the count above zero for ever:
+ * then nothing is freed any more, which is the safe side. */
+#ifndef FB_SAMPLER_SIGNAL_CODE_MAP_H
+#define FB_SAMPLER_SIGNAL_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampler/signal/rule.h"
+
+struct fb_code_module {
+    uint64_t start; /* runtime addresses of the executable segments: [start, end) */
+    uint64_t end;
+    struct fb_rows rows; /* offsets are relative to start; row_count 0: no table */
+};
+
+struct fb_code_map {
+    uint64_t generation; /* differs between any two maps; never 0 */
+    uint32_t count;
+    struct fb_code_module modules[]; /* sorted by start, disjoint */
+};
+
+/* The current map (an empty one before the first publication), until leave. */
+const struct fb_code_map *fb_code_map_enter(void);
+void fb_code_map_leave(void);
+
+/* The module whose code holds pc, or NULL. */
+const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uint64_t pc);
+
+/* Says that a pc of a stack was in no module: a library may be new. */
+void fb_code_map_note_unknown(void);
+
+/* Whether note_unknown() was called since the last take; clears it. */
+bool fb_code_map_take_unknown(void);
+
+/* Makes map the current one; it stays the caller's memory. */
+void fb_code_map_publish(const struct fb_code_map *map);
+
+/* True if no reader is between enter and leave at this moment. */
+bool fb_code_map_quiet(void);
+
+/* In the child of a fork: the other threads, and whatever they held, are gone. */
+void fb_code_map_forget_readers(void);
+
+#endif
