@@ -1,0 +1,166 @@
+/* diff.h - the public header of this folder: control against variant, and how far to believe it.
+ *
+ *     struct fb_diff_input in = {.arms = arms, .arms_count = n, .tree = &tree, ...};
+ *     r = fb_diff_new(&in, &options, &diff, err);
+ *     for each diff->steps[i]: metrics, layers, frames, and fb_diff_nodes() for pictures
+ *     fb_diff_free(diff);
+ *
+ * The change of a row is (variant - control) / control, d = ln(variant / control); verdicts rest on
+ * ms per request where CPU and delivered are known, else on shares.  The method, with its sources,
+ * is docs/statistics.md.  Everything here is computed once: tables, JSON and pictures show the
+ * same numbers. */
+#ifndef FB_DIFF_DIFF_H
+#define FB_DIFF_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "layers/layers.h"
+#include "profile/profile.h"
+#include "steps/steps.h"
+
+enum fb_verdict {
+    FB_VERDICT_NONE,       /* NO VERDICT: see the row's reason                        */
+    FB_VERDICT_DIFF,       /* the 95 % interval excludes 0 and |d| >= floor           */
+    FB_VERDICT_SAME,       /* the 90 % interval lies within +-delta                   */
+    FB_VERDICT_UNRESOLVED, /* neither; mde says what could have been seen             */
+    FB_VERDICT_BURSTY,     /* too few bursts for an interval                          */
+    FB_VERDICT_ABSENT,     /* in one arm only, bounded: "absent (<= x %)"             */
+    FB_VERDICT_NOT_SEEN,   /* in one arm only, too little evidence: "not seen (<= x %)" */
+    FB_VERDICT_COUNT
+};
+
+/* One run of one arm. */
+struct fb_diff_arm {
+    bool is_variant;
+    const char *label;                /* for headings: file name                               */
+    const struct fb_profile *profile; /* NULL: a job log without a profile                   */
+    const uint32_t *node_of_stack;    /* of fb_calltree_add(); NULL without a profile        */
+    struct fb_steps *steps;           /* judged                                              */
+};
+
+struct fb_diff_input {
+    const struct fb_diff_arm
+        *arms; /* controls and variants; the i-th control pairs with the i-th variant */
+    size_t arms_count;
+    const struct fb_calltree *tree; /* union of all arms */
+    const struct fb_functions *fns;
+    const struct fb_layers *layers;
+    const uint16_t *layer_of_node;
+};
+
+struct fb_diff_options {
+    double delta_cpu;   /* equivalence margin of CPU per request; 0: 0.05       */
+    double delta_share; /* of layers and frames, relative; 0: 0.10              */
+    double q;           /* false discovery rate of the frame family; 0: 0.05    */
+    bool is_jvm;        /* floors of JVM arms, no one-pair frame verdicts       */
+    size_t frames_max;  /* rows of the frame table, 0: 40                       */
+};
+
+/* What one arm says of a row; with replicates, summed over the runs. */
+struct fb_diff_side {
+    double samples;            /* observations (signals) of the row                          */
+    double share;              /* 0..1 of the arm's weight in the window                     */
+    double share_lo, share_hi; /* 95 %                                                    */
+    double ms;                 /* ms per request; NAN where CPU or delivered is unknown      */
+    double ms_lo, ms_hi;
+    double cores; /* NAN where unknown                                          */
+    double deff;  /* design effect; NAN where it was assumed or is unknown      */
+    bool deff_assumed;
+    uint32_t hit_seconds;
+};
+
+struct fb_diff_row {
+    char *name;     /* layer, function or metric                                  */
+    uint32_t id;    /* layer index, function id, or enum fb_diff_metric           */
+    uint16_t layer; /* of a layer or frame row                                    */
+    struct fb_diff_side control, variant;
+    double value_control, value_variant; /* metric rows: the value in its unit            */
+    const char *unit;     /* metric rows: "per s", "ms", "MB" ...                       */
+    double d, d_lo, d_hi; /* ln ratio that the verdict rests on and its 95 % interval; NAN */
+    double change;        /* exp(d) - 1                                                 */
+    double change_points; /* share points, in 0..1                                      */
+    double change_ms;
+    double floor; /* tau used                                                   */
+    double mde;   /* minimum detectable relative effect; NAN                    */
+    double bound; /* upper bound of the share of an absent row; NAN             */
+    enum fb_verdict verdict;
+    const char *reason; /* why there is no verdict, "" if there is one                */
+    bool within_delta;  /* a DIFF that is also equivalent within delta                */
+};
+
+enum fb_diff_metric {
+    FB_METRIC_OFFERED,
+    FB_METRIC_DELIVERED,
+    FB_METRIC_NOT_SENT,
+    FB_METRIC_P50,
+    FB_METRIC_P99,
+    FB_METRIC_P999,
+    FB_METRIC_CPU_PER_REQUEST,
+    FB_METRIC_CORES,
+    FB_METRIC_THROTTLED,
+    FB_METRIC_HEAP,
+    FB_METRIC_RSS,
+    FB_METRIC_COUNT
+};
+
+struct fb_diff_run { /* one arm's part in a step */
+    const struct fb_diff_arm *arm;
+    const struct fb_step *step;
+    double samples, weight; /* in the window */
+};
+
+struct fb_diff_step {
+    char *name;
+    double offered;
+    uint32_t health;    /* union over the runs                                       */
+    char *why;          /* "control: ...; variant: ..."; "" if all are healthy       */
+    bool is_comparable; /* delivered rates agree within 0.5 % (or no rates are known) */
+    struct fb_diff_run *runs;
+    size_t runs_count, pairs;
+    struct fb_diff_row *metrics;
+    size_t metrics_count;
+    struct fb_diff_row *layers; /* by the order of the rules, then the total as the last row */
+    size_t layers_count;
+    struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
+    size_t frames_count, frames_tested;
+    double samples_control, samples_variant;
+    double unknown_control, unknown_variant; /* share of [unknown] leaf frames           */
+};
+
+struct fb_diff {
+    struct fb_diff_options options; /* defaults filled in */
+    const struct fb_diff_input *input;
+    struct fb_diff_step *steps;
+    size_t steps_count;
+    char **notes; /* sentences: one pair only, clocks, losses, unmatched steps ... */
+    size_t notes_count;
+    size_t pairs;
+    bool has_ms;
+};
+
+/* Fails when no step of the arms can be matched, when the clocks differ, when a profile and its
+ * steps do not overlap.  `in` and what it points to must outlive the diff. */
+enum fb_status fb_diff_new(const struct fb_diff_input *in, const struct fb_diff_options *options,
+                           struct fb_diff **ret_diff, struct fb_err *err);
+void fb_diff_free(struct fb_diff *diff);
+
+/* "DIFF", "SAME", ... */
+const char *fb_verdict_word(enum fb_verdict v);
+
+/* The union tree of one step (or of all healthy steps for step == SIZE_MAX), for pictures.
+ * All arrays have tree->count items and are freed by fb_diff_nodes_done(). */
+struct fb_diff_nodes {
+    double *control_self, *control_total; /* share of the arm's weight, 0..1 */
+    double *variant_self, *variant_total;
+    uint8_t *self_is_real,
+        *total_is_real;            /* 1: the change is outside the noise (same rule as frames) */
+    double control_ms, variant_ms; /* CPU per request of the step; NAN unknown */
+    double control_weight, variant_weight;
+};
+void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes *ret_nodes);
+void fb_diff_nodes_done(struct fb_diff_nodes *nodes);
+
+#endif

@@ -1,0 +1,54 @@
+/* calltree.h - one call tree over all profiles that are looked at together.
+ *
+ * Nodes are (parent, function), so addresses of one function and banks of several arms share
+ * nodes; every view (fold, layers, diff, flamegraph) is an array indexed by node id.
+ *
+ *     struct fb_calltree tree;
+ *     fb_calltree_init(&tree);
+ *     uint32_t *node_of_stack = fb_calltree_add(&tree, profile, function_of_frame);
+ *     double *self = fb_calltree_self(&tree, profile, node_of_stack, from_ns, to_ns);
+ *     double *total = fb_calltree_total(&tree, self);
+ *
+ * Node 0 is the root, with function 0.  A parent is always smaller than its children, so one
+ * backward pass sums subtrees. */
+#ifndef FB_PROFILE_CALLTREE_H
+#define FB_PROFILE_CALLTREE_H
+
+#include "profile/functions.h"
+#include "profile/model.h"
+
+struct fb_calltree_node {
+    uint32_t parent;
+    uint32_t function;
+};
+
+struct fb_calltree {
+    struct fb_calltree_node *nodes;
+    size_t count, room;
+    struct fb_index index; /* private */
+};
+
+void fb_calltree_init(struct fb_calltree *tree);
+void fb_calltree_done(struct fb_calltree *tree);
+
+/* The child of `parent` for `function`, added if new. */
+uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t function);
+
+/* Adds every stack of p; returns node ids by stack id (stack 0 gives 0); free() it. */
+uint32_t *fb_calltree_add(struct fb_calltree *tree, const struct fb_profile *p,
+                          const uint32_t *function_of_frame);
+
+/* Weight by node of the samples in [from_ns, to_ns) whose stack ends there; INT64_MIN, INT64_MAX
+ * for all (needed for a profile without times).  Has tree->count items; free() it. */
+double *fb_calltree_self(const struct fb_calltree *tree, const struct fb_profile *p,
+                         const uint32_t *node_of_stack, int64_t from_ns, int64_t to_ns);
+
+/* self + all below, by node; free() it. */
+double *fb_calltree_total(const struct fb_calltree *tree, const double *self);
+
+/* By function: `self`, and `total` in which a stack counts once however often the function recurs.
+ * functions_count items each; free() both. */
+void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
+                             const double *self, double **ret_self, double **ret_total);
+
+#endif

@@ -1,0 +1,62 @@
+/* functions.h - the functions of one or several profiles under common ids.
+ *
+ * A raw frame is an address; a function is what people compare.  Two frames are the same function
+ * when kind, module and canonical name agree; the table is shared by all arms of a diff, so that a
+ * function has ONE id in all of them.
+ *
+ *     struct fb_functions fns;
+ *     fb_functions_init(&fns);
+ *     uint32_t *function_of_frame = fb_functions_add(&fns, profile, canonical);
+ *     ... fns.items[function_of_frame[frame.n]].name ...
+ *     free(function_of_frame);
+ *     fb_functions_done(&fns);
+ *
+ * A frame without a name becomes "[unknown] <module>", or "[unknown]" without a module. */
+#ifndef FB_PROFILE_FUNCTIONS_H
+#define FB_PROFILE_FUNCTIONS_H
+
+#include "base/buf.h"
+#include "profile/model.h"
+
+struct fb_function {
+    uint32_t name;   /* string of fns.strings: the canonical name                        */
+    uint32_t raw;    /* string: one raw name behind it (the first met)                   */
+    uint32_t module; /* string: base name of the module without version, "" for none     */
+    uint32_t file;   /* string: source file of the first frame met, "" unknown           */
+    uint32_t line;
+    enum fb_frame_kind kind;
+    uint32_t raw_names; /* distinct raw names merged into it */
+};
+
+struct fb_functions {
+    struct fb_strings strings;
+    struct fb_function *items; /* [0] is reserved: no function, the root */
+    size_t count, room;
+    struct fb_index index, raw_index; /* private */
+};
+
+/* Appends the canonical form of a raw name to out (symbolize has one; NULL keeps raw names). */
+typedef void (*fb_canonical_fn)(const char *raw, size_t len, enum fb_frame_kind kind,
+                                struct fb_buf *out);
+
+void fb_functions_init(struct fb_functions *fns);
+void fb_functions_done(struct fb_functions *fns);
+
+/* The id of the function, added if new. */
+uint32_t fb_functions_put(struct fb_functions *fns, enum fb_frame_kind kind, const char *module,
+                          const char *name);
+
+/* Puts every frame of p; returns function ids by frame id (frame 0 gives 0); free() it. */
+uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,
+                           fb_canonical_fn canonical);
+
+static inline const char *fb_function_name(const struct fb_functions *fns, uint32_t id)
+{
+    return fb_strings_get(&fns->strings, fns->items[id].name);
+}
+
+/* Appends the name of a module as people write it: "/usr/lib/libz.so.1.2.13" gives "libz.so";
+ * brackets as in "[vdso]" stay. */
+void fb_module_short_name(const char *path, struct fb_buf *out);
+
+#endif

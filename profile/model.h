@@ -1,0 +1,195 @@
+/* model.h - a profile in memory: who ran, when, on which stack, and what it cost.
+ *
+ *     struct fb_profile *p = fb_profile_new();
+ *     uint32_t name = fb_strings_put_z(&p->strings, "main");
+ *     fb_frame_id f = fb_profile_frame_put(p, &(struct fb_frame){.kind = ..., .name = name});
+ *     fb_stack_id s = fb_profile_stack_put(p, FB_STACK_ROOT, f);
+ *     fb_profile_sample_add(p, time_ns, thread, s, 1);
+ *     fb_profile_free(p);
+ *
+ * All ids are indices of the arrays below.  Frame 0 and stack 0 are reserved: stack 0 is the
+ * root (the empty stack), a parent is always smaller than its child, and the outermost frame is
+ * the child of the root.  Times are Unix nanoseconds (wall clock): readers add
+ * wall_offset_ns to the arm's monotonic times, and writers subtract it again.
+ *
+ * The arrays may be read directly; only the functions here add to them.  The profile owns
+ * everything; borrowed texts live until fb_profile_free(). */
+#ifndef FB_PROFILE_MODEL_H
+#define FB_PROFILE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "profile/raw_format.h"
+
+typedef struct {
+    uint32_t n;
+} fb_frame_id;
+
+typedef struct {
+    uint32_t n;
+} fb_stack_id;
+
+#define FB_STACK_ROOT ((fb_stack_id){0})
+#define FB_NO_MODULE  0u /* modules[0] is "no module" */
+#define FB_NO_THREAD  0u /* threads[0] is "unknown thread" */
+
+struct fb_frame {
+    enum fb_frame_kind kind;
+    uint32_t module;  /* index of modules[]                                             */
+    uint64_t address; /* ELF virtual address in the module, else runtime address or 0   */
+    uint32_t name;    /* string; 0 while the address has no name                        */
+    uint32_t file;    /* string; 0 unknown                                              */
+    uint32_t line;    /* 0 unknown                                                      */
+};
+
+struct fb_stack {
+    fb_stack_id parent;
+    fb_frame_id frame;
+};
+
+struct fb_module {
+    uint32_t path;     /* string                                          */
+    uint32_t build_id; /* string, lower-case hex; 0 none                  */
+    uint64_t start, end, bias;
+    int64_t load_ns, unload_ns; /* unload_ns INT64_MAX while it is loaded */
+};
+
+struct fb_thread {
+    uint32_t tid;
+    uint32_t name; /* string: the latest name                     */
+};
+
+struct fb_thread_name { /* a name from `time_ns` on */
+    uint32_t thread, name;
+    int64_t time_ns;
+};
+
+/* Rows of equal length; the order is that of the file (not sorted by time). */
+struct fb_samples {
+    int64_t *time_ns; /* 0 where the profile has no times (has_times is false)    */
+    uint32_t *thread;
+    uint32_t *stack;
+    uint64_t *weight; /* in ticks of interval_ns, or in `unit`                     */
+    size_t count, room;
+};
+
+#define FB_COUNTER_ABSENT INT64_MIN
+
+struct fb_counter {
+    uint32_t name, unit; /* strings */
+    enum fb_counter_kind kind;
+    int64_t *values; /* by row; FB_COUNTER_ABSENT where the row has none */
+    size_t room;
+};
+
+struct fb_counters {
+    struct fb_counter *items;
+    size_t count, room;
+    int64_t *time_ns; /* by row, rising */
+    size_t rows, rows_room;
+};
+
+struct fb_mark {
+    uint32_t name; /* string */
+    int64_t time_ns;
+    uint8_t flags;  /* enum fb_mark_flags            */
+    double offered; /* per second; NAN where unknown */
+};
+
+struct fb_manifest_item {
+    uint32_t key, value; /* strings */
+};
+
+struct fb_profile {
+    struct fb_strings strings;
+    struct fb_frame *frames; /* [0] is a reserved blank */
+    size_t frames_count, frames_room;
+    struct fb_stack *stacks; /* [0] is the root         */
+    size_t stacks_count, stacks_room;
+    struct fb_module *modules;
+    size_t modules_count, modules_room;
+    struct fb_thread *threads;
+    size_t threads_count, threads_room;
+    struct fb_thread_name *thread_names;
+    size_t thread_names_count, thread_names_room;
+    struct fb_samples samples;
+    struct fb_counters counters;
+    struct fb_mark *marks; /* by time */
+    size_t marks_count, marks_room;
+    struct fb_manifest_item *manifest; /* one item a key, in order of first appearance */
+    size_t manifest_count, manifest_room;
+    uint64_t losses[FB_LOSS_CAUSE_COUNT];
+    uint64_t run_id, writer_id; /* 0 where the file has none               */
+    int64_t wall_offset_ns;     /* wall clock - monotonic clock of the arm */
+    int64_t first_ns, last_ns;  /* span that the profile covers; 0, 0 without times */
+    uint64_t interval_ns;       /* CPU (or wall) time of one tick; 0 unknown */
+    bool has_times;
+    bool ended; /* the writer closed the file in order (or the format has no such notion) */
+    uint64_t
+        rows_merged; /* > 0: a row of `samples` stands for `weight` observations (folded text) */
+    uint32_t unit;   /* string: "samples", "nanoseconds", "bytes" ... of a weight */
+    struct fb_index frame_index, stack_index; /* private */
+};
+
+/* An empty profile; never NULL. */
+struct fb_profile *fb_profile_new(void);
+void fb_profile_free(struct fb_profile *p);
+
+/* The id of the frame with this kind, module, address and name, added if new; file and line are
+ * of the first. */
+fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame);
+/* The id of the stack `parent` + `frame`, added if new. */
+fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
+
+void fb_profile_sample_add(struct fb_profile *p, int64_t time_ns, uint32_t thread,
+                           fb_stack_id stack, uint64_t weight);
+
+/* Both return the new index. */
+uint32_t fb_profile_module_add(struct fb_profile *p, const struct fb_module *module);
+uint32_t fb_profile_thread_add(struct fb_profile *p, uint32_t tid, uint32_t name);
+void fb_profile_thread_rename(struct fb_profile *p, uint32_t thread, int64_t time_ns,
+                              uint32_t name);
+void fb_profile_mark_add(struct fb_profile *p, const struct fb_mark *mark);
+
+/* The index of the counter of that name, added if new (its earlier rows absent). */
+uint32_t fb_profile_counter_put(struct fb_profile *p, const char *name, const char *unit,
+                                enum fb_counter_kind kind);
+/* A new row, all absent; set its values with counters.items[i].values[row]. */
+size_t fb_profile_counter_row_add(struct fb_profile *p, int64_t time_ns);
+
+/* The counter of that name or NULL. */
+const struct fb_counter *fb_profile_counter_find(const struct fb_profile *p, const char *name);
+
+/* Growth of a cumulative counter over [from_ns, to_ns], linear between rows.  False (and nothing
+ * set) where the counter is missing or its rows do not reach both ends within 1.5 s. */
+bool fb_profile_counter_delta(const struct fb_profile *p, const char *name, int64_t from_ns,
+                              int64_t to_ns, double *ret_delta);
+/* Largest and last value of a gauge within [from_ns, to_ns]; false where there is none. */
+bool fb_profile_counter_level(const struct fb_profile *p, const char *name, int64_t from_ns,
+                              int64_t to_ns, double *ret_max, double *ret_last);
+
+void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *value);
+/* NULL where the key is missing. */
+const char *fb_profile_manifest_get(const struct fb_profile *p, const char *key);
+
+/* Borrowed text of a string id of this profile. */
+static inline const char *fb_profile_text(const struct fb_profile *p, uint32_t string)
+{
+    return fb_strings_get(&p->strings, string);
+}
+
+/* Σ weight over all samples. */
+uint64_t fb_profile_weight(const struct fb_profile *p);
+
+/* The text for a loss cause ("no sample memory left" ...), and its unit ("samples", "threads"). */
+const char *fb_loss_text(enum fb_loss_cause cause);
+const char *fb_loss_unit(enum fb_loss_cause cause);
+/* "native", "kernel" ... ; and back, false for an unknown word. */
+const char *fb_frame_kind_text(enum fb_frame_kind kind);
+bool fb_frame_kind_parse(const char *text, enum fb_frame_kind *ret_kind);
+
+#endif

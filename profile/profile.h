@@ -1,0 +1,17 @@
+/* profile.h - the public header of this folder: the model and the files it is kept in.
+ *
+ *   model.h      samples, stacks, frames, modules, threads, counters, marks, losses
+ *   bank.h       the bank file
+ *   formats.h    every other format, in and out
+ *   functions.h  addresses to functions, shared by all arms
+ *   calltree.h   one prefix tree over all arms */
+#ifndef FB_PROFILE_PROFILE_H
+#define FB_PROFILE_PROFILE_H
+
+#include "profile/bank.h"
+#include "profile/calltree.h"
+#include "profile/formats.h"
+#include "profile/functions.h"
+#include "profile/model.h"
+
+#endif

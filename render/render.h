@@ -1,0 +1,84 @@
+/* render.h - the public header of this folder: tables and pictures as text in a buffer.
+ *
+ * Nothing here computes a number that a verdict rests on: what is shown comes from steps and diff.
+ * A table is built once and written in any of the formats of fb_table_writers[]. */
+#ifndef FB_RENDER_RENDER_H
+#define FB_RENDER_RENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "diff/diff.h"
+#include "layers/layers.h"
+#include "profile/profile.h"
+#include "steps/steps.h"
+
+/* ---- tables ---- */
+
+enum fb_align { FB_ALIGN_LEFT, FB_ALIGN_RIGHT };
+
+struct fb_table; /* title, columns, rows of cells, notes under it */
+
+/* A cell has a text for people and, where it is a number, its full-precision value for CSV/JSON. */
+struct fb_table *fb_table_new(const char *title);
+void fb_table_free(struct fb_table *t);
+void fb_table_column(struct fb_table *t, const char *key, const char *heading, enum fb_align align);
+void fb_table_row(struct fb_table *t);                    /* starts a row              */
+void fb_table_text(struct fb_table *t, const char *text); /* next cell of the row      */
+void fb_table_number(struct fb_table *t, double value, int decimals); /* NAN: "n/a"    */
+void fb_table_textf(struct fb_table *t, double value, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4))); /* a number shown in words of its own */
+void fb_table_mute(struct fb_table *t);    /* the row carries no verdict */
+void fb_table_rule(struct fb_table *t);    /* a line before the next row */
+void fb_table_note(struct fb_table *t, const char *sentence);
+
+struct fb_table_writer {
+    const char *name; /* "text", "md", "csv", "json" */
+    void (*write)(const struct fb_table *const *tables, size_t count, bool color,
+                  struct fb_buf *out);
+};
+extern const struct fb_table_writer fb_table_writers[];               /* ends with a NULL name */
+const struct fb_table_writer *fb_table_writer_find(const char *name); /* NULL: no such format */
+
+/* The per-step table of a job log, columns and decimals as users publish them. */
+struct fb_table *fb_render_steps(const struct fb_steps *steps);
+/* The tables of one step of a diff: metrics, layers, frames. */
+struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step);
+struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step);
+struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
+/* Layers of one profile with the top frames of "other"; self has tree->count items. */
+struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct fb_calltree *tree,
+                                  const struct fb_functions *fns, const uint16_t *layer_of_node,
+                                  const double *self, const char *title);
+/* Functions by self and total. */
+struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
+                               const double *self, size_t rows, const char *title);
+
+/* ---- pictures ---- */
+
+struct fb_flame_input {
+    const struct fb_calltree *tree;
+    const struct fb_functions *fns;
+    const struct fb_layers *layers;
+    const uint16_t *layer_of_node;
+    const double *self; /* weight by node                                        */
+    const char *title, *subtitle;
+    const char *unit;      /* of a weight: "samples"                                */
+    double ms_per_request; /* of the whole picture; NAN unknown                     */
+    double cores;          /* NAN unknown                                           */
+    bool is_icicle;        /* root at the top                                       */
+    size_t nodes_max;      /* drawn at most; 0: 20000; the rest is in `other (n frames)` */
+};
+
+/* A self-contained interactive SVG. */
+void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out);
+
+/* The differential one over the union tree; changes inside the noise are grey.  `in` gives tree,
+ * names, layers, title; `nodes` the amounts. */
+void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_nodes *nodes,
+                        struct fb_buf *out);
+
+#endif

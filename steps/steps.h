@@ -1,0 +1,110 @@
+/* steps.h - the public header of this folder: the load steps of a run, and whether each is sound.
+ *
+ *     r = fb_steps_read("run.log.gz", &steps, err);      job log, TSV ... told by the content
+ *  or steps = fb_steps_of_profile(profile);              marks in a bank; NULL if it has none
+ *     fb_steps_add_counters(steps, profile);             CPU etc. from the bank where a step lacks
+ * it fb_steps_judge(steps);                             health marks, after everything is known
+ *     fb_steps_free(steps);
+ *
+ * One record per step whatever the source; what is unknown is NAN (numbers) or 0 (times), never a
+ * made-up 0.  Times are Unix nanoseconds. */
+#ifndef FB_STEPS_STEPS_H
+#define FB_STEPS_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "profile/profile.h"
+
+/* Health marks of a step; FB_STEP_VOID ... give no verdict, the *_NOTE ones only warn. */
+enum fb_step_health {
+    FB_STEP_WARMUP = 1 << 0,     /* the warm-up itself                                        */
+    FB_STEP_FIRST = 1 << 1,      /* first step after the warm-up                              */
+    FB_STEP_SHED = 1 << 2,       /* 0.1-2 % of offered not sent: CPU verdict, no latency one  */
+    FB_STEP_OVER = 1 << 3,       /* over 2 % not sent: past the knee                          */
+    FB_STEP_EVENT = 1 << 4,      /* throttling and p99 stand out against the neighbours       */
+    FB_STEP_GC = 1 << 5,         /* JIT+GC share stands out                                   */
+    FB_STEP_CLIENT = 1 << 6,     /* the generator was throttled or off its schedule           */
+    FB_STEP_NODE = 1 << 7,       /* node busy over 95 %                                       */
+    FB_STEP_YIELD = 1 << 8,      /* sample yield outside 0.9-1.1                              */
+    FB_STEP_VOID = 1 << 9,       /* restart, or nothing delivered                             */
+    FB_STEP_RATE = 1 << 10,      /* delivered more than offered                               */
+    FB_STEP_UNSTEADY = 1 << 11,  /* the machine's own speed moved                             */
+    FB_STEP_INVERSION = 1 << 12, /* contradicts both neighbours: warns only                  */
+    FB_STEP_MEMORY = 1 << 13,    /* heap or RSS rise: a note only                             */
+    FB_STEP_SHORT = 1 << 14,     /* window under 30 s: a note                                 */
+};
+
+/* Marks that deny a CPU verdict. */
+#define FB_STEP_SICK                                                                               \
+    (FB_STEP_WARMUP | FB_STEP_FIRST | FB_STEP_OVER | FB_STEP_EVENT | FB_STEP_GC | FB_STEP_CLIENT | \
+     FB_STEP_NODE | FB_STEP_YIELD | FB_STEP_VOID | FB_STEP_RATE)
+
+struct fb_step {
+    char *name;    /* "200 (warmup)", "3000", a mark's name; never NULL */
+    char *mode;    /* "http1", "grpc-unary" ...; "" unknown             */
+    uint32_t line; /* of the source file; 0 none                        */
+    bool warmup;
+    int64_t start_ns, end_ns;           /* as stated by the source; 0 unknown        */
+    int64_t load_start_ns, load_end_ns; /* trimmed to the load: the profile's window */
+    double secs;                        /* of load, as the generator measured it     */
+    double offered;                     /* per second                                */
+    double sent, delivered, not_sent;   /* counts                                    */
+    double errors;                      /* count of requests that failed             */
+    double p50_s, p90_s, p99_s, p999_s; /* latency, seconds                          */
+    double p99_point, p999_point;       /* the percentile points really used (0.990625) */
+    double cpu_s, throttled_s;          /* of the arm over the step                  */
+    double cpu_span_s;                  /* the span that cpu_s was measured over     */
+    double heap_bytes, rss_bytes, conns;
+    double node_busy; /* 0..1 of all CPUs                          */
+    double client_throttled_s;
+    double uptime_before_s, uptime_after_s;
+    double speed_change;          /* largest relative move of the machine's speed */
+    const char *cpu_source;       /* "cgroup", "process", "metrics"; NULL unknown */
+    double samples, sample_cpu_s; /* of the profile in the window: count, Σ weight × interval */
+    double yield;                 /* sample_cpu_s / cpu_s                      */
+    uint32_t health;              /* set of enum fb_step_health                */
+    char *why; /* one sentence for each health mark, joined by "; "; "" if healthy */
+};
+
+struct fb_steps {
+    char *source;       /* path, or "marks of <bank>" */
+    const char *format; /* "job-log", "tsv", "marks" */
+    struct fb_step *items;
+    size_t count, room;
+    char **warnings; /* sentences about the file itself (cut JSON at line n ...) */
+    size_t warnings_count, warnings_room;
+};
+
+/* Derived values; NAN where an input is unknown. */
+double fb_step_delivered_per_s(const struct fb_step *s);
+double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second             */
+double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered     */
+double fb_step_cores(const struct fb_step *s);          /* cpu_s / span of the load        */
+
+/* Reads a job log, a TSV or a load generator's output; gzip and zstd unpacked. */
+enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);
+enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
+                              struct fb_steps **ret_steps, struct fb_err *err);
+/* Steps from the marks of a bank; NULL if it has none. */
+struct fb_steps *fb_steps_of_profile(const struct fb_profile *p, const char *name);
+/* One step that spans the whole profile, for a profile without any steps. */
+struct fb_steps *fb_steps_whole(const struct fb_profile *p, const char *name);
+void fb_steps_free(struct fb_steps *steps);
+
+/* Fills what a step lacks (cpu_s, throttled_s, rss, node_busy, speed_change ...) from the bank's
+ * counters over its load window, and samples, sample_cpu_s and yield from its samples.  Returns
+ * the number of steps that overlap the profile. */
+size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p);
+
+/* Sets health and why of every step, by the rules of docs/steps.md. */
+void fb_steps_judge(struct fb_steps *steps);
+
+/* "FIRST", "SHED" ...: the word of one mark. */
+const char *fb_step_health_word(enum fb_step_health mark);
+/* Appends the words of a set, comma separated, "healthy" for none. */
+void fb_step_health_text(uint32_t health, struct fb_buf *out);
+
+#endif
