@@ -26,11 +26,13 @@
 struct fb_code_module {
     uint64_t start; /* runtime addresses of the executable segments: [start, end) */
     uint64_t end;
+    uint64_t bias; /* for normal context: see sampler/modules.h */
+    uint32_t id;
     struct fb_rows rows; /* offsets are relative to start; row_count 0: no table */
 };
 
 struct fb_code_map {
-    uint64_t generation; /* differs between any two maps; never 0 */
+    uint64_t generation; /* differs between any two maps; 0 and 1 are not for modules.c */
     uint32_t count;
     struct fb_code_module modules[]; /* sorted by start, disjoint */
 };

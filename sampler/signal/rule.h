@@ -26,8 +26,8 @@ enum fb_cfa_kind {
     FB_CFA_SP = 1,       /* sp + cfa_off                                             */
     FB_CFA_FP = 2,       /* fp + cfa_off                                             */
     FB_CFA_REG = 3,      /* register `reg` + cfa_off: where all registers are known  */
-    FB_CFA_DEREF_SP = 4, /* *(sp + cfa_off)                                          */
-    FB_CFA_DEREF_FP = 5, /* *(fp + cfa_off)                                          */
+    FB_CFA_DEREF_SP = 4, /* *(sp + cfa_off) + deref_add                              */
+    FB_CFA_DEREF_FP = 5, /* *(fp + cfa_off) + deref_add                              */
     FB_CFA_PLT = 6,      /* sp + 8, 8 more from byte `reg` of a 16-byte PLT entry on */
     FB_CFA_END = 7,      /* the outermost frame: its return address is undefined     */
     FB_CFA_SIGNAL = 8,   /* a signal trampoline: all registers are in its ucontext   */
@@ -47,6 +47,7 @@ enum fb_ra_kind {
 
 struct fb_rule {
     int32_t cfa_off;
+    int32_t deref_add;
     int32_t fp_off;
     int32_t ra_off;
     uint8_t cfa; /* enum fb_cfa_kind */
@@ -71,6 +72,8 @@ static inline const struct fb_rule *fb_rows_find(const struct fb_rows *rows, uin
     uint32_t low;
     uint32_t high;
 
+    if (rows->row_count == 0)
+        return NULL;
     if (page >= rows->page_count)
         page = rows->page_count; /* behind the last row's page: the last row */
     low = rows->pages[page];

@@ -1,0 +1,60 @@
+/* cpu_aarch64.h - see cpu.h. */
+#ifndef FB_SAMPLER_SIGNAL_CPU_AARCH64_H
+#define FB_SAMPLER_SIGNAL_CPU_AARCH64_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#define FB_CPU_RED_ZONE        0u
+#define FB_CPU_PC_MAX          (UINT64_C(1) << 52)
+#define FB_CPU_RETURN_ON_STACK 0
+
+enum { FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext.__reserved) };
+
+static inline uint64_t fb_cpu_pc(const mcontext_t *regs)
+{
+    return regs->pc;
+}
+
+static inline uint64_t fb_cpu_sp(const mcontext_t *regs)
+{
+    return regs->sp;
+}
+
+static inline uint64_t fb_cpu_fp(const mcontext_t *regs)
+{
+    return regs->regs[29];
+}
+
+static inline uint64_t fb_cpu_return_register(const mcontext_t *regs)
+{
+    return regs->regs[30];
+}
+
+static inline bool fb_cpu_register(const mcontext_t *regs, unsigned dwarf, uint64_t *ret_value)
+{
+    if (dwarf > 30)
+        return false;
+    *ret_value = regs->regs[dwarf];
+    return true;
+}
+
+/* xpaclri strips the authentication code from x30; where the CPU has none it is a no-op. */
+static inline uint64_t fb_cpu_return_address(uint64_t address)
+{
+    register uint64_t x30 __asm__("x30") = address;
+
+    __asm__("hint #7" : "+r"(x30));
+    return x30;
+}
+
+/* The kernel's frame is siginfo, then ucontext. */
+static inline uint64_t fb_cpu_signal_context(uint64_t sp)
+{
+    return sp + sizeof(siginfo_t);
+}
+
+#endif

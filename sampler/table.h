@@ -1,0 +1,44 @@
+/* table.h - compiles the .eh_frame of one module to the rows that the handler reads.
+ *
+ *     struct fb_cfi cfi = {.bytes = copy, .size = n, .address = a, .machine = FB_MACHINE_HOST};
+ *     if (fb_table_build(&cfi, text_start, text_end, &table))
+ *         ... table.rows ...
+ *     fb_table_free(&table);
+ *
+ * Context: normal.  Needs the section's bytes only while it builds (a copy: see
+ * sampler/self_read.h); the table owns one mapping.  Row pcs are offsets from
+ * text_start; code outside [text_start, text_end) has no rows.  Rows of FDEs
+ * that overlap end where the next FDE starts.  Gaps of FB_TABLE_GAP bytes or
+ * more between FDEs are rows without a rule; smaller ones are padding, and
+ * belong to the row before.  Neighbours with equal rules are one row; with more
+ * than 65,535 distinct rules the rest has none.
+ *
+ * Cost: 6 bytes a row and 4 bytes per KiB of code; some 150 ns per FDE. */
+#ifndef FB_SAMPLER_TABLE_H
+#define FB_SAMPLER_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sampler/cfi.h"
+#include "sampler/pages.h"
+#include "sampler/signal/rule.h"
+
+enum { FB_TABLE_GAP = 16 };
+
+struct fb_table {
+    struct fb_rows rows;
+    struct fb_pages pages; /* what rows points into */
+    uint32_t rule_count;
+    uint32_t fde_count;
+    uint32_t bad_count; /* records passed over */
+};
+
+/* False without memory, or if not one FDE covers the text; *ret_table is set on success only. */
+bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end,
+                    struct fb_table *ret_table);
+
+void fb_table_free(struct fb_table *table);
+
+#endif
