@@ -1,6 +1,7 @@
 /* modules.h - which libraries are loaded, when, and the unwind tables made of them.
  *
- * Context: normal, and one thread only (the helper), but for the fork hooks.
+ * Context: normal, and one thread only (the helper), but for the fork hooks; it
+ * needs 24 KiB of stack.
  * dlopen and dlclose are never wrapped; nothing here runs code of the host.
  *
  *     if (fb_modules_changed())                      once a second: cheap
@@ -26,7 +27,8 @@
  * lock nor half a list.  It gives up after 100 ms (only possible if the forking
  * thread itself holds the loader's lock); the child then never scans again and
  * unwinds with the tables it has.  In the child the next scan reports all
- * modules again, under the same ids, for the child's own bank. */
+ * modules again, under the same ids, for the child's own bank.  The child of a
+ * fork() that ran without the hooks (a raw clone) must not call anything here. */
 #ifndef FB_SAMPLER_MODULES_H
 #define FB_SAMPLER_MODULES_H
 

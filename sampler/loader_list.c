@@ -1,0 +1,111 @@
+/* loader_list.c - dl_iterate_phdr into memory that is there before the lock is taken. */
+#include "sampler/loader_list.h"
+
+#include <string.h>
+
+enum {
+    GROW_TRIES = 16,       /* each doubles: far beyond any process */
+    NAME_BYTES_MAX = 4096, /* PATH_MAX */
+};
+
+struct copy {
+    struct fb_loader_list *list;
+    bool full;
+};
+
+static int counts_of_first(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct fb_loader_counts *counts = ctx;
+
+    (void)size;
+    counts->adds = info->dlpi_adds;
+    counts->subs = info->dlpi_subs;
+    return 1;
+}
+
+struct fb_loader_counts fb_loader_counts_get(void)
+{
+    struct fb_loader_counts counts = {0};
+
+    dl_iterate_phdr(counts_of_first, &counts);
+    return counts;
+}
+
+static bool text_put(struct fb_loader_list *list, const void *bytes, size_t size, uint32_t *ret_at)
+{
+    size_t at = (list->text_size + 7) & ~(size_t)7; /* program headers want it */
+
+    if (at > list->text.size || size > list->text.size - at)
+        return false;
+    memcpy((char *)list->text.data + at, bytes, size);
+    list->text_size = at + size;
+    *ret_at = (uint32_t)at;
+    return true;
+}
+
+static int copy_one(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct copy *copy = ctx;
+    struct fb_loader_list *list = copy->list;
+    struct fb_loader_item *items = list->items.data;
+    struct fb_loader_item item = {.bias = info->dlpi_addr, .phdr_count = info->dlpi_phnum};
+    const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
+    size_t length = strnlen(name, NAME_BYTES_MAX - 1);
+
+    (void)size;
+    list->counts.adds = info->dlpi_adds;
+    list->counts.subs = info->dlpi_subs;
+    if ((list->count + 1) * sizeof item > list->items.size ||
+        !text_put(list, info->dlpi_phdr, item.phdr_count * sizeof(ElfW(Phdr)), &item.phdrs_at) ||
+        !text_put(list, name, length + 1, &item.name_at)) {
+        copy->full = true;
+        return 1;
+    }
+    ((char *)list->text.data)[item.name_at + length] = 0;
+    items[list->count++] = item;
+    return 0;
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
+{
+    const uint8_t *p = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+    return h;
+}
+
+static void identities_set(struct fb_loader_list *list)
+{
+    struct fb_loader_item *items = list->items.data;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *name = fb_loader_list_name(list, &items[i]);
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+        h = hash_bytes(h, &items[i].bias, sizeof items[i].bias);
+        h = hash_bytes(h, fb_loader_list_phdrs(list, &items[i]),
+                       items[i].phdr_count * sizeof(ElfW(Phdr)));
+        items[i].identity = hash_bytes(h, name, strlen(name));
+    }
+}
+
+bool fb_loader_list_take(struct fb_loader_list *list)
+{
+    for (unsigned i = 0; i < GROW_TRIES; i++) {
+        struct copy copy = {.list = list};
+
+        list->count = 0;
+        list->text_size = 0;
+        if (!fb_pages_reserve(&list->items, (size_t)1 << (16 + i)) ||
+            !fb_pages_reserve(&list->text, (size_t)1 << (18 + i)))
+            break;
+        dl_iterate_phdr(copy_one, &copy);
+        if (!copy.full) {
+            identities_set(list);
+            return true;
+        }
+    }
+    list->count = 0;
+    return false;
+}
