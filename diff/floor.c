@@ -1,0 +1,65 @@
+/* floor.c - the table of floors. */
+#include "diff/floor.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "steps/steps.h"
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = text; *at != '\0'; at++)
+        if ((at == text || !isalnum((unsigned char)at[-1])) && strncasecmp(at, word, n) == 0 &&
+            !isalnum((unsigned char)at[n]))
+            return true;
+    return false;
+}
+
+enum fb_floor_kind fb_floor_kind(const char *layer_name)
+{
+    if (has_word(layer_name, "jit"))
+        return FB_FLOOR_JIT;
+    return has_word(layer_name, "gc") ? FB_FLOOR_GC : FB_FLOOR_PLAIN;
+}
+
+double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm)
+{
+    double tau = 0.05;
+
+    if (is_jvm && kind == FB_FLOOR_JIT)
+        tau = 0.33;
+    else if (is_jvm && kind == FB_FLOOR_GC)
+        tau = 0;
+    else if (is_jvm)
+        tau = p >= 0.05 ? 0.07 : 0.11;
+    return p > 0.5 ? tau * fmax(0, 1 - p) / p : tau;
+}
+
+double fb_floor_cpu(uint32_t health, double window_se)
+{
+    double tau = 0.015;
+
+    if (health & FB_STEP_FIRST)
+        tau = 0.05;
+    else if (health & FB_STEP_OVER)
+        tau = 0.02;
+    return window_se > tau ? window_se : tau;
+}
+
+double fb_floor_frame(void)
+{
+    return 0.12;
+}
+
+double fb_floor_assumed_deff(enum fb_floor_kind kind, double p)
+{
+    if (kind == FB_FLOOR_JIT)
+        return 5;
+    if (kind == FB_FLOOR_GC)
+        return 0.3;
+    return p >= 0.2 ? 7 : p >= 0.05 ? 3 : 1.5;
+}

@@ -1,0 +1,35 @@
+/* floor.h - how far two runs of the SAME arm differ, when the user has not measured it.
+ *
+ * A window's own variance says nothing of the next run, so every interval of one pair carries a
+ * floor tau: the standard deviation of ln(value) between same-arm runs.  The numbers are measured
+ * (docs/statistics.md, "Floors"); they are relative: 0.05 is 5 %. */
+#ifndef FB_DIFF_FLOOR_H
+#define FB_DIFF_FLOOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Layers whose run-to-run behaviour is their own: told by a word of the layer's name. */
+enum fb_floor_kind {
+    FB_FLOOR_PLAIN,
+    FB_FLOOR_JIT, /* the name has the word "jit" ("JIT+GC" too: the wider of the two) */
+    FB_FLOOR_GC,  /* the name has the word "gc"                                      */
+};
+
+enum fb_floor_kind fb_floor_kind(const char *layer_name);
+
+/* tau of a share p in 0..1.  Above one half the floor is that of the rest: the absolute deviation
+ * is the same for a layer and its complement, and a share of 1 has none. */
+double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm);
+
+/* tau of CPU per request: by the health of the step (enum fb_step_health) and the window's own
+ * block standard error of ln(CPU per request) at the longest block, 0 where unknown. */
+double fb_floor_cpu(uint32_t health, double window_se);
+
+/* tau of one frame of a native arm. */
+double fb_floor_frame(void);
+
+/* The design effect assumed of a share p when a profile has no times. */
+double fb_floor_assumed_deff(enum fb_floor_kind kind, double p);
+
+#endif
