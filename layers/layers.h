@@ -11,6 +11,7 @@
 #ifndef FB_LAYERS_LAYERS_H
 #define FB_LAYERS_LAYERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -32,8 +33,13 @@ struct fb_layers; /* compiled rules */
 
 struct fb_layers_preset {
     const char *name;
-    const char *what;
+    const char *what;          /* one line                             */
+    const unsigned char *text; /* the JSON, to copy and to start from  */
+    const unsigned long *size; /* bytes of it                          */
 };
+
+/* What is written on a layer's fill; every colour has a contrast of 4.5 against it at least. */
+#define FB_LAYERS_TEXT_COLOR "#1b1b1b"
 
 /* The built-in presets; ends with a NULL name. */
 extern const struct fb_layers_preset fb_layers_presets[];
@@ -54,7 +60,7 @@ const struct fb_layer *fb_layers_get(const struct fb_layers *layers, size_t i);
 size_t fb_layers_rules_count(const struct fb_layers *layers);
 const struct fb_layer_rule *fb_layers_rule(const struct fb_layers *layers, size_t i);
 
-/* Layer index by node; the root has the index of "other".  free() it. */
+/* Layer index by node; the root (the empty stack) has the index of "other".  free() it. */
 uint16_t *fb_layers_assign(const struct fb_layers *layers, const struct fb_calltree *tree,
                            const struct fb_functions *fns);
 
