@@ -92,8 +92,9 @@ enum fb_status fb_fd_write(int fd, const char *name, const void *bytes, size_t n
     return FB_OK;
 }
 
-static enum fb_status write_replacing(const char *path, const void *bytes, size_t n,
-                                      struct fb_err *err)
+/* old: of the file that is replaced, whose permissions the new one gets; NULL if there is none. */
+static enum fb_status write_replacing(const char *path, const struct stat *old, const void *bytes,
+                                      size_t n, struct fb_err *err)
 {
     char *temporary = fb_format("%s.%ld.tmp", path, (long)getpid());
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -104,6 +105,8 @@ static enum fb_status write_replacing(const char *path, const void *bytes, size_
         free(temporary);
         return r;
     }
+    if (old)
+        (void)fchmod(fd, old->st_mode & 07777);
     r = fb_fd_write(fd, path, bytes, n, err);
     if (close(fd) != 0 && r == FB_OK)
         r = fb_fail_errno(err, "%s: cannot be written", path);
@@ -123,8 +126,10 @@ enum fb_status fb_file_write(const char *path, const void *bytes, size_t n, stru
 
     if (strcmp(path, "-") == 0)
         return fb_fd_write(STDOUT_FILENO, "standard output", bytes, n, err);
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return write_replacing(path, bytes, n, err);
+    if (stat(path, &st) != 0)
+        return write_replacing(path, NULL, bytes, n, err);
+    if (S_ISREG(st.st_mode))
+        return write_replacing(path, &st, bytes, n, err);
     fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return fb_fail_errno(err, "%s: cannot be opened for writing", path);

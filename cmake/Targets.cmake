@@ -15,7 +15,7 @@ function(fb_unit_tests folder)
         get_filename_component(base ${source} NAME_WE)
         set(target unit_${folder}_${base})
         add_executable(${target} ${source})
-        target_link_libraries(${target} PRIVATE ${ARGN} fb_flags fb_instrument cmocka)
+        target_link_libraries(${target} PRIVATE ${ARGN} fb_flags fb_instrument cmocka m)
         target_compile_definitions(${target} PRIVATE
             FB_FIXTURES="${CMAKE_SOURCE_DIR}/fixtures" FB_BUILD="${CMAKE_BINARY_DIR}")
         add_test(NAME unit/${folder}/${base} COMMAND ${target})

@@ -28,10 +28,16 @@ struct fb_function {
     uint32_t raw_names; /* distinct raw names merged into it */
 };
 
+struct fb_raw_name { /* a raw name that was merged into a function */
+    uint32_t function, raw;
+};
+
 struct fb_functions {
     struct fb_strings strings;
     struct fb_function *items; /* [0] is reserved: no function, the root */
     size_t count, room;
+    struct fb_raw_name *raw_pairs; /* distinct, in order of appearance */
+    size_t raw_count, raw_room;
     struct fb_index index, raw_index; /* private */
 };
 

@@ -148,6 +148,12 @@ fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_fr
 void fb_profile_sample_add(struct fb_profile *p, int64_t time_ns, uint32_t thread,
                            fb_stack_id stack, uint64_t weight);
 
+/* Room for `more` further rows; then rows [count, count + more) may be filled in place. */
+void fb_profile_samples_reserve(struct fb_profile *p, size_t more);
+
+/* Sets first_ns and last_ns from the samples and counter rows. */
+void fb_profile_span_update(struct fb_profile *p);
+
 /* Both return the new index. */
 uint32_t fb_profile_module_add(struct fb_profile *p, const struct fb_module *module);
 uint32_t fb_profile_thread_add(struct fb_profile *p, uint32_t tid, uint32_t name);

@@ -10,7 +10,7 @@
  *        0     8  magic 89 46 42 41 4e 4b 0d 0a   ("\x89" "FBANK" CR LF)
  *        8     2  major version: a reader refuses a newer one
  *       10     2  minor version: newer ones add chunk types only
- *       12     4  zero
+ *       12     4  CRC-32 of the other 28 bytes of this header
  *       16     8  run id, the same in all banks of one run (random, not 0)
  *       24     8  writer id, one per bank (random, not 0)
  *
@@ -65,7 +65,8 @@ enum fb_chunk_type {
      * runtime address - bias.  end == 0: the module `id` was unloaded at that time. */
     FB_CHUNK_MODULES = 2,
     /* count, {varint id, varint tid, signed time_ns, blob name}: the name of thread `id` from
-     * that time on; a second item with the same id is a rename. */
+     * that time on; a second item with the same id is a rename.  Ids start at 1; 0 in a sample is
+     * an unknown thread. */
     FB_CHUNK_THREADS = 3,
     /* varint first id, count, {blob text}: string ids are consecutive; id 0 is "" always. */
     FB_CHUNK_STRINGS = 4,
@@ -139,6 +140,16 @@ enum fb_loss_cause {
     FB_LOSS_CAUSE_COUNT
 };
 
+/* The checksum of a file header. */
+static inline uint32_t fb_bank_header_crc(const uint8_t at[FB_BANK_HEADER_SIZE])
+{
+    uint32_t table[256], crc;
+
+    fb_crc32_init(table);
+    crc = fb_crc32(table, 0, at, 12);
+    return fb_crc32(table, crc, at + 16, FB_BANK_HEADER_SIZE - 16);
+}
+
 /* Writes the 32 bytes of a file header to at. */
 static inline void fb_bank_header_store(uint8_t at[FB_BANK_HEADER_SIZE], uint64_t run_id,
                                         uint64_t writer_id)
@@ -149,6 +160,7 @@ static inline void fb_bank_header_store(uint8_t at[FB_BANK_HEADER_SIZE], uint64_
     fb_wire_store_le(at + 10, FB_BANK_MINOR, 2);
     fb_wire_store_le(at + 16, run_id, 8);
     fb_wire_store_le(at + 24, writer_id, 8);
+    fb_wire_store_le(at + 12, fb_bank_header_crc(at), 4);
 }
 
 /* Bytes of zeros after a stored payload of n bytes. */

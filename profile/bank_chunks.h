@@ -1,0 +1,38 @@
+/* bank_chunks.h - the payloads of chunks to and from the model.  Private to profile/.
+ *
+ * A decoder is fed payloads in the order of the file and keeps the maps from the file's ids to the
+ * model's; bank_read.c frames, checks and unpacks the chunks. */
+#ifndef FB_PROFILE_BANK_CHUNKS_H
+#define FB_PROFILE_BANK_CHUNKS_H
+
+#include "profile/bank.h"
+
+/* File id to model id; UINT32_MAX where a definition was lost. */
+struct fb_id_map {
+    uint32_t *ids;
+    size_t count, room;
+};
+
+struct fb_bank_decoder {
+    struct fb_profile *p;
+    struct fb_bank_damage *damage;
+    struct fb_id_map strings, frames, stacks, modules, threads, counters;
+    uint64_t raw_bytes; /* of all payloads so far: bounds the ids that can be true */
+    uint64_t end_samples;
+    bool has_end;
+    uint32_t lost_stack; /* stack of [lost definition], 0 until needed */
+};
+
+void fb_bank_decoder_init(struct fb_bank_decoder *d, struct fb_profile *p,
+                          struct fb_bank_damage *damage);
+void fb_bank_decoder_done(struct fb_bank_decoder *d);
+
+/* Takes one payload in.  False if it breaks a rule of its type (what was good before the
+ * violation is kept).  Unknown types are counted and skipped. */
+bool fb_bank_decoder_put(struct fb_bank_decoder *d, unsigned type, const uint8_t *payload,
+                         size_t n);
+
+/* After the last chunk: puts the wall clock under all times and closes the account. */
+void fb_bank_decoder_finish(struct fb_bank_decoder *d);
+
+#endif

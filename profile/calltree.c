@@ -1,0 +1,107 @@
+#include "profile/calltree.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+void fb_calltree_init(struct fb_calltree *tree)
+{
+    *tree = (struct fb_calltree){0};
+    fb_vec_reserve(&tree->nodes, &tree->room, 1, sizeof *tree->nodes);
+    tree->nodes[tree->count++] = (struct fb_calltree_node){0, 0};
+}
+
+void fb_calltree_done(struct fb_calltree *tree)
+{
+    free(tree->nodes);
+    fb_index_done(&tree->index);
+    *tree = (struct fb_calltree){0};
+}
+
+uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t function)
+{
+    uint64_t hash = fb_hash_pair(parent, function);
+    struct fb_index_cursor at = fb_index_seek(&tree->index, hash);
+    uint32_t id;
+
+    while (fb_index_step(&tree->index, &at, &id)) {
+        if (tree->nodes[id].parent == parent && tree->nodes[id].function == function)
+            return id;
+    }
+    fb_vec_reserve(&tree->nodes, &tree->room, tree->count + 1, sizeof *tree->nodes);
+    id = (uint32_t)tree->count;
+    tree->nodes[tree->count++] = (struct fb_calltree_node){parent, function};
+    fb_index_add(&tree->index, hash, id);
+    return id;
+}
+
+uint32_t *fb_calltree_add(struct fb_calltree *tree, const struct fb_profile *p,
+                          const uint32_t *function_of_frame)
+{
+    uint32_t *node_of_stack = fb_alloc_array(p->stacks_count, sizeof *node_of_stack);
+
+    for (size_t i = 1; i < p->stacks_count; i++) {
+        const struct fb_stack *s = &p->stacks[i];
+
+        node_of_stack[i] =
+            fb_calltree_child(tree, node_of_stack[s->parent.n], function_of_frame[s->frame.n]);
+    }
+    return node_of_stack;
+}
+
+double *fb_calltree_self(const struct fb_calltree *tree, const struct fb_profile *p,
+                         const uint32_t *node_of_stack, int64_t from_ns, int64_t to_ns)
+{
+    double *self = fb_alloc_array(tree->count, sizeof *self);
+    const struct fb_samples *s = &p->samples;
+    bool all = from_ns == INT64_MIN && to_ns == INT64_MAX;
+
+    for (size_t i = 0; i < s->count; i++) {
+        if (all || (s->time_ns[i] >= from_ns && s->time_ns[i] < to_ns))
+            self[node_of_stack[s->stack[i]]] += (double)s->weight[i];
+    }
+    return self;
+}
+
+double *fb_calltree_total(const struct fb_calltree *tree, const double *self)
+{
+    double *total = fb_alloc_array(tree->count, sizeof *total);
+
+    for (size_t i = tree->count; i-- > 0;) {
+        total[i] += self[i];
+        if (i > 0)
+            total[tree->nodes[i].parent] += total[i];
+    }
+    return total;
+}
+
+/* Whether a strict ancestor has the same function.  Walking up costs nodes x depth in all, as
+ * printing every stack once does. */
+static bool recurs(const struct fb_calltree *tree, uint32_t node)
+{
+    uint32_t function = tree->nodes[node].function;
+
+    for (uint32_t at = tree->nodes[node].parent; at != 0; at = tree->nodes[at].parent) {
+        if (tree->nodes[at].function == function)
+            return true;
+    }
+    return false;
+}
+
+void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
+                             const double *self, double **ret_self, double **ret_total)
+{
+    double *node_total = fb_calltree_total(tree, self);
+    double *own = fb_alloc_array(functions_count, sizeof *own);
+    double *all = fb_alloc_array(functions_count, sizeof *all);
+
+    for (uint32_t i = 1; i < tree->count; i++) {
+        own[tree->nodes[i].function] += self[i];
+        if (node_total[i] > 0 && !recurs(tree, i))
+            all[tree->nodes[i].function] += node_total[i];
+    }
+    free(node_total);
+    *ret_self = own;
+    *ret_total = all;
+}

@@ -1,0 +1,151 @@
+#include "profile/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+void fb_functions_init(struct fb_functions *fns)
+{
+    *fns = (struct fb_functions){0};
+    fb_strings_init(&fns->strings);
+    fb_vec_reserve(&fns->items, &fns->room, 1, sizeof *fns->items);
+    fns->items[fns->count++] = (struct fb_function){.kind = FB_FRAME_MARK};
+}
+
+void fb_functions_done(struct fb_functions *fns)
+{
+    fb_strings_done(&fns->strings);
+    free(fns->items);
+    free(fns->raw_pairs);
+    fb_index_done(&fns->index);
+    fb_index_done(&fns->raw_index);
+    *fns = (struct fb_functions){0};
+}
+
+static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, uint32_t module,
+                    uint32_t name)
+{
+    uint64_t hash = fb_hash_pair((uint64_t)kind << 32 | module, name);
+    struct fb_index_cursor at = fb_index_seek(&fns->index, hash);
+    uint32_t id;
+
+    while (fb_index_step(&fns->index, &at, &id)) {
+        const struct fb_function *f = &fns->items[id];
+
+        if (f->kind == kind && f->module == module && f->name == name)
+            return id;
+    }
+    fb_vec_reserve(&fns->items, &fns->room, fns->count + 1, sizeof *fns->items);
+    id = (uint32_t)fns->count;
+    fns->items[fns->count++] =
+        (struct fb_function){.name = name, .raw = name, .module = module, .kind = kind};
+    fb_index_add(&fns->index, hash, id);
+    return id;
+}
+
+uint32_t fb_functions_put(struct fb_functions *fns, enum fb_frame_kind kind, const char *module,
+                          const char *name)
+{
+    return put(fns, kind, fb_strings_put_z(&fns->strings, module),
+               fb_strings_put_z(&fns->strings, name));
+}
+
+/* Counts a raw name once for each function: the seen pairs are kept in order of appearance. */
+static void note_raw(struct fb_functions *fns, uint32_t function, uint32_t raw)
+{
+    uint64_t hash = fb_hash_pair(function, raw);
+    struct fb_index_cursor at = fb_index_seek(&fns->raw_index, hash);
+    uint32_t i;
+
+    while (fb_index_step(&fns->raw_index, &at, &i)) {
+        if (fns->raw_pairs[i].function == function && fns->raw_pairs[i].raw == raw)
+            return;
+    }
+    fb_vec_reserve(&fns->raw_pairs, &fns->raw_room, fns->raw_count + 1, sizeof *fns->raw_pairs);
+    fb_index_add(&fns->raw_index, hash, (uint32_t)fns->raw_count);
+    fns->raw_pairs[fns->raw_count++] = (struct fb_raw_name){function, raw};
+    if (fns->items[function].raw_names++ == 0)
+        fns->items[function].raw = raw;
+}
+
+void fb_module_short_name(const char *path, struct fb_buf *out)
+{
+    const char *base = strrchr(path, '/'), *cut;
+    size_t len;
+
+    base = base && path[0] != '[' ? base + 1 : path;
+    len = strcspn(base, " "); /* " (deleted)" */
+    if (base[0] == '[')
+        len = strlen(base);
+    cut = memmem(base, len, ".so.", 4);
+    if (cut)
+        len = (size_t)(cut - base) + 3;
+    fb_buf_add(out, base, len);
+}
+
+/* Names of the modules of p as strings of fns. */
+static uint32_t *short_names(struct fb_functions *fns, const struct fb_profile *p)
+{
+    uint32_t *names = fb_alloc_array(p->modules_count, sizeof *names);
+    struct fb_buf text = {0};
+
+    for (size_t i = 1; i < p->modules_count; i++) {
+        text.len = 0;
+        fb_module_short_name(fb_profile_text(p, p->modules[i].path), &text);
+        names[i] = fb_strings_put(&fns->strings, text.data ? text.data : "", text.len);
+    }
+    fb_buf_done(&text);
+    return names;
+}
+
+static void unknown_name(const struct fb_functions *fns, uint32_t module, struct fb_buf *out)
+{
+    fb_buf_puts(out, "[unknown]");
+    if (module != 0) {
+        fb_buf_putc(out, ' ');
+        fb_buf_puts(out, fb_strings_get(&fns->strings, module));
+    }
+}
+
+static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
+                          const struct fb_frame *f, uint32_t module, fb_canonical_fn canonical,
+                          struct fb_buf *text)
+{
+    const struct fb_string *raw = &p->strings.items[f->name];
+    uint32_t id, raw_id;
+
+    text->len = 0;
+    if (raw->len == 0)
+        unknown_name(fns, module, text);
+    else if (canonical)
+        canonical(raw->text, raw->len, f->kind, text);
+    if (text->len == 0)
+        fb_buf_add(text, raw->text, raw->len);
+    id = put(fns, f->kind, module, fb_strings_put(&fns->strings, text->data, text->len));
+    raw_id = raw->len ? fb_strings_put(&fns->strings, raw->text, raw->len) : fns->items[id].name;
+    note_raw(fns, id, raw_id);
+    if (fns->items[id].file == 0 && f->file != 0) {
+        fns->items[id].file = fb_strings_put_z(&fns->strings, fb_profile_text(p, f->file));
+        fns->items[id].line = f->line;
+    }
+    return id;
+}
+
+uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,
+                           fb_canonical_fn canonical)
+{
+    uint32_t *function_of_frame = fb_alloc_array(p->frames_count, sizeof *function_of_frame);
+    uint32_t *modules = short_names(fns, p);
+    struct fb_buf text = {0};
+
+    for (size_t i = 1; i < p->frames_count; i++) {
+        const struct fb_frame *f = &p->frames[i];
+
+        function_of_frame[i] = put_frame(fns, p, f, modules[f->module], canonical, &text);
+    }
+    fb_buf_done(&text);
+    free(modules);
+    return function_of_frame;
+}

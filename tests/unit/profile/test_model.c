@@ -1,0 +1,180 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/profile/build_profile.h"
+
+static struct fb_profile *read_folded(const char *text, struct fb_read_report *report)
+{
+    struct fb_profile *p = NULL;
+    struct fb_err err;
+
+    *report = (struct fb_read_report){0};
+    if (fb_readers[1].read(text, strlen(text), "t.folded", &p, report, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static void folded_text_comes_back_sorted_and_merged(void **state)
+{
+    struct fb_read_report report;
+    struct fb_profile *p = read_folded("\xef\xbb\xbf# comment\n"
+                                       "main;b with blank 3\r\n"
+                                       "main 1\n"
+                                       "main;a;k_[k] 2\n"
+                                       "no count here\n"
+                                       "main;b with blank 4\n"
+                                       "main;ab 1.6\nmain;ab 1.6\nmain;ab 1.8",
+                                       &report);
+    struct fb_buf out = {0};
+
+    (void)state;
+    fb_writers[1].write(p, NULL, &out);
+    assert_string_equal(out.data, "main 1\nmain;a;k_[k] 2\nmain;ab 5\nmain;b with blank 7\n");
+    assert_int_equal(report.skipped_lines, 1);
+    assert_string_equal(report.first_skipped, "line 5: a count was expected after the stack");
+    fb_buf_done(&out);
+    fb_profile_free(p);
+}
+
+static void a_folded_file_without_a_stack_is_refused(void **state)
+{
+    struct fb_read_report report = {0};
+    struct fb_profile *p;
+    struct fb_err err;
+
+    (void)state;
+    assert_int_equal(fb_readers[1].read("a;b\n", 4, "t", &p, &report, &err), FB_EFORMAT);
+    assert_string_equal(err.text, "t: line 1: a count was expected after the stack");
+}
+
+static void one_function_has_one_id_in_two_profiles(void **state)
+{
+    struct fb_profile *p = build_profile(10), *q = build_profile(20);
+    struct fb_functions fns;
+    uint32_t *a, *b;
+
+    (void)state;
+    fb_functions_init(&fns);
+    a = fb_functions_add(&fns, p, NULL);
+    b = fb_functions_add(&fns, q, NULL);
+    for (size_t i = 0; i < p->frames_count; i++)
+        assert_int_equal(a[i], b[i]);
+    assert_string_equal(fb_function_name(&fns, a[3]), "[unknown] libdemo.so");
+    assert_int_equal(fns.items[a[1]].raw_names, 1);
+    free(a);
+    free(b);
+    fb_functions_done(&fns);
+    fb_profile_free(p);
+    fb_profile_free(q);
+}
+
+static void every_sample_is_in_the_tree_once(void **state)
+{
+    struct fb_profile *p = build_profile(1000);
+    struct fb_functions fns;
+    struct fb_calltree tree;
+    uint32_t *f, *nodes;
+    double *self, *total, *early, sum = 0;
+
+    (void)state;
+    fb_functions_init(&fns);
+    fb_calltree_init(&tree);
+    f = fb_functions_add(&fns, p, NULL);
+    nodes = fb_calltree_add(&tree, p, f);
+    self = fb_calltree_self(&tree, p, nodes, INT64_MIN, INT64_MAX);
+    total = fb_calltree_total(&tree, self);
+    assert_true(total[0] == (double)fb_profile_weight(p));
+    early = fb_calltree_self(&tree, p, nodes, T0, T0 + 1000000000);
+    for (size_t i = 0; i < tree.count; i++)
+        sum += early[i];
+    assert_true(sum == 100 + 15);
+    free(self);
+    free(total);
+    free(early);
+    free(nodes);
+    free(f);
+    fb_calltree_done(&tree);
+    fb_functions_done(&fns);
+    fb_profile_free(p);
+}
+
+static void recursion_counts_once_in_the_total(void **state)
+{
+    struct fb_read_report report;
+    struct fb_profile *p = read_folded("a;b;a;b 5\na 1\n", &report);
+    struct fb_functions fns;
+    struct fb_calltree tree;
+    uint32_t *f, *nodes;
+    double *self, *by_self, *by_total;
+
+    (void)state;
+    fb_functions_init(&fns);
+    fb_calltree_init(&tree);
+    f = fb_functions_add(&fns, p, NULL);
+    nodes = fb_calltree_add(&tree, p, f);
+    self = fb_calltree_self(&tree, p, nodes, INT64_MIN, INT64_MAX);
+    fb_calltree_by_function(&tree, fns.count, self, &by_self, &by_total);
+    assert_true(by_total[f[1]] == 6 && by_self[f[1]] == 1);
+    assert_true(by_total[f[2]] == 5 && by_self[f[2]] == 5);
+    free(self);
+    free(by_self);
+    free(by_total);
+    free(nodes);
+    free(f);
+    fb_calltree_done(&tree);
+    fb_functions_done(&fns);
+    fb_profile_free(p);
+}
+
+static void a_counter_is_read_between_its_rows(void **state)
+{
+    struct fb_profile *p = build_profile(1000);
+    double v, max, last;
+
+    (void)state;
+    assert_true(fb_profile_counter_delta(p, "process.cpu_ns", T0 + 500000000, T0 + 2500000000, &v));
+    assert_true(fabs(v - 1800000000) < 1);
+    assert_false(fb_profile_counter_delta(p, "process.cpu_ns", T0, T0 + 60000000000, &v));
+    assert_false(fb_profile_counter_delta(p, "absent", T0, T0 + 1, &v));
+    assert_true(fb_profile_counter_level(p, "process.rss_bytes", T0, T0 + 3000000000, &max, &last));
+    assert_true(max == 5000003 && last == 5000003);
+    fb_profile_free(p);
+}
+
+static void a_module_is_named_without_folder_and_version(void **state)
+{
+    static const char *const cases[][2] = {{"/usr/lib/libz.so.1.2.13", "libz.so"},
+                                           {"/usr/sbin/nginx", "nginx"},
+                                           {"[vdso]", "[vdso]"},
+                                           {"/tmp/x.so (deleted)", "x.so"}};
+    struct fb_buf b = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        b.len = 0;
+        fb_module_short_name(cases[i][0], &b);
+        assert_string_equal(b.data, cases[i][1]);
+    }
+    fb_buf_done(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded_text_comes_back_sorted_and_merged),
+        cmocka_unit_test(a_folded_file_without_a_stack_is_refused),
+        cmocka_unit_test(one_function_has_one_id_in_two_profiles),
+        cmocka_unit_test(every_sample_is_in_the_tree_once),
+        cmocka_unit_test(recursion_counts_once_in_the_total),
+        cmocka_unit_test(a_counter_is_read_between_its_rows),
+        cmocka_unit_test(a_module_is_named_without_folder_and_version),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
