@@ -1,0 +1,306 @@
+/* test_walk.c - the walk against libunwind, at every single instruction. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+#include "sampler/modules.h"
+#include "sampler/signal/walk.h"
+#include "tests/unit/sampler/stacks.h"
+
+enum { DEPTH_MAX = 400 };
+
+static struct fb_walk_range own_stack;
+static struct fb_walk_cache cache;
+
+/* What came out of the steps of one test. */
+static struct {
+    unsigned walked;
+    unsigned agreed;  /* the same pcs as libunwind, all of them                             */
+    unsigned gave_up; /* libunwind stays in the leaf; ours has the callers of the step before */
+    unsigned lost;    /* ours stops at a register that only the innermost frame has, and
+                         agrees up to there: the resolver of lazy binding, whose CFA is rbx  */
+    unsigned stops[FB_WALK_STOP_COUNT];
+} seen;
+
+static void no_event(void *ctx, const struct fb_module_event *event)
+{
+    (void)ctx;
+    (void)event;
+}
+
+static int set_up(void **ctx)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+
+    (void)ctx;
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    own_stack.low = (uintptr_t)low;
+    own_stack.top = (uintptr_t)low + size;
+    return fb_modules_scan(no_event, NULL) ? 0 : -1;
+}
+
+/* --- the oracle ----------------------------------------------------------- */
+
+static unsigned oracle(ucontext_t *uc, uint64_t *pcs)
+{
+    unw_cursor_t cursor;
+    unw_word_t pc;
+    unsigned n = 0;
+
+    if (unw_init_local2(&cursor, uc, UNW_INIT_SIGNAL_FRAME) != 0)
+        return 0;
+    do {
+        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 || pc == 0)
+            break;
+        pcs[n++] = pc;
+    } while (n < DEPTH_MAX && unw_step(&cursor) > 0);
+    return n;
+}
+
+static void show_difference(const uint64_t *ours, unsigned n, const uint64_t *theirs, unsigned m,
+                            enum fb_walk_stop stop)
+{
+    struct fb_module_ref ref;
+    unsigned same = 0;
+    static unsigned shown;
+
+    if (shown++ > 8)
+        return;
+    while (same < n && same < m && ours[same] == theirs[same])
+        same++;
+    fprintf(stderr, "ours %u (stop %d), oracle %u, same %u:", n, (int)stop, m, same);
+    for (unsigned i = same > 1 ? same - 2 : 0; i < same + 3; i++) {
+        uint64_t a = i < n ? ours[i] : 0;
+        uint64_t b = i < m ? theirs[i] : 0;
+        bool known = fb_modules_find(a, INT64_MAX, &ref);
+
+        fprintf(stderr, " [%lx(%u+%lx) %lx]", a, known ? ref.id : 0, known ? a - ref.bias : 0, b);
+    }
+    fprintf(stderr, "\n");
+}
+
+static bool same_pcs(const uint64_t *a, const uint64_t *b, unsigned n)
+{
+    return memcmp(a, b, n * sizeof a[0]) == 0;
+}
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+    static uint64_t ours[DEPTH_MAX];
+    static uint64_t theirs[DEPTH_MAX];
+    static uint64_t before[DEPTH_MAX];
+    static unsigned before_n;
+    enum fb_walk_stop stop;
+    unsigned n = fb_walk_stack(context, &own_stack, &cache, ours, DEPTH_MAX, &stop);
+    unsigned m = oracle(context, theirs);
+
+    (void)sig;
+    (void)info;
+    seen.walked++;
+    seen.stops[stop]++;
+    if (n == m && same_pcs(ours, theirs, n))
+        seen.agreed++;
+    else if (m == 1 && n == before_n && stop == FB_WALK_ROOT &&
+             same_pcs(ours + 1, before + 1, n - 1))
+        seen.gave_up++;
+    else if (stop == FB_WALK_LOST_REG && n < m && same_pcs(ours, theirs, n))
+        seen.lost++;
+    else
+        show_difference(ours, n, theirs, m, stop);
+    memcpy(before, ours, sizeof before);
+    before_n = n;
+}
+
+static void steps_begin(void)
+{
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+
+    memset(&seen, 0, sizeof seen);
+    sigaction(SIGTRAP, &action, NULL);
+}
+
+static void steps_check(unsigned at_least)
+{
+    print_message("steps %u: agreed %u, libunwind gave up %u, lost register %u\n", seen.walked,
+                  seen.agreed, seen.gave_up, seen.lost);
+    assert_true(seen.walked >= at_least);
+    assert_int_equal(seen.agreed + seen.gave_up + seen.lost, seen.walked);
+    assert_int_equal(seen.stops[FB_WALK_ROOT] + seen.lost, seen.walked);
+}
+
+static void leaf(void)
+{
+    static volatile unsigned n;
+
+    for (int i = 0; i < 3; i++)
+        n = n * 3 + 1;
+}
+
+static void step_leaf(void)
+{
+    stacks_trap_on();
+    leaf();
+    stacks_trap_off();
+}
+
+static void recursion_is_walked_as_libunwind_walks_it(void **ctx)
+{
+    (void)ctx;
+    steps_begin();
+    stacks_trap_on();
+    stacks_recurse(23, leaf);
+    stacks_trap_off();
+    steps_check(300);
+    assert_int_equal(seen.lost, 0);
+    assert_true(seen.gave_up * 20 < seen.walked);
+}
+
+static void callbacks_are_walked_as_libunwind_walks_them(void **ctx)
+{
+    (void)ctx;
+    stacks_callback(leaf); /* binds qsort */
+    steps_begin();
+    stacks_trap_on();
+    stacks_callback(leaf);
+    stacks_trap_off();
+    steps_check(300);
+    assert_int_equal(seen.lost, 0);
+}
+
+static void library_code_is_walked_as_libunwind_walks_it(void **ctx)
+{
+    (void)ctx;
+    steps_begin();
+    stacks_trap_on();
+    stacks_library(); /* through the resolver of lazy binding, if the linker left that */
+    stacks_trap_off();
+    steps_check(1000);
+}
+
+static void bound_library_code_is_walked_to_the_root(void **ctx)
+{
+    (void)ctx;
+    stacks_library();
+    steps_begin();
+    stacks_trap_on();
+    stacks_library();
+    stacks_trap_off();
+    steps_check(1000);
+    assert_int_equal(seen.lost, 0);
+}
+
+static void signal_frames_are_crossed(void **ctx)
+{
+    (void)ctx;
+    steps_begin();
+    stacks_in_handler(0, step_leaf);
+    steps_check(10);
+    assert_int_equal(seen.agreed, seen.walked);
+}
+
+static void signal_frames_on_an_alternate_stack_are_crossed(void **ctx)
+{
+    (void)ctx;
+    steps_begin();
+    stacks_in_handler(1, step_leaf);
+    steps_check(10);
+    assert_int_equal(seen.agreed, seen.walked);
+}
+
+/* --- stacks that are not the thread's own --------------------------------- */
+
+static unsigned page_steps;
+
+static void on_coroutine_trap(int sig, siginfo_t *info, void *context)
+{
+    static uint64_t ours[DEPTH_MAX];
+    static uint64_t theirs[DEPTH_MAX];
+    enum fb_walk_stop stop;
+    unsigned n = fb_walk_stack(context, &own_stack, &cache, ours, DEPTH_MAX, &stop);
+    unsigned m = oracle(context, theirs);
+
+    (void)sig;
+    (void)info;
+    seen.walked++;
+    if (stop == FB_WALK_OFF_STACK && n >= 1 && n <= m && same_pcs(ours, theirs, n))
+        seen.agreed++;
+    if (n > 1)
+        page_steps++;
+}
+
+static void coroutines_are_walked_as_far_as_their_page_is_proven(void **ctx)
+{
+    struct sigaction action = {.sa_sigaction = on_coroutine_trap, .sa_flags = SA_SIGINFO};
+
+    (void)ctx;
+    memset(&seen, 0, sizeof seen);
+    page_steps = 0;
+    sigaction(SIGTRAP, &action, NULL);
+    stacks_coroutine(step_leaf);
+    assert_true(seen.walked > 10);
+    assert_int_equal(seen.agreed, seen.walked);
+    assert_true(page_steps > 0);
+}
+
+static void a_context_from_elsewhere_gives_the_pc_alone(void **ctx)
+{
+    struct fb_walk_range nothing = {0, 0};
+    enum fb_walk_stop stop;
+    uint64_t pcs[8];
+    ucontext_t *uc = calloc(1, sizeof *uc);
+
+    (void)ctx;
+    getcontext(uc);
+    uc->uc_stack.ss_flags = SS_DISABLE;
+    assert_int_equal(fb_walk_stack(uc, &nothing, &cache, pcs, 8, &stop), 1);
+    assert_int_equal(stop, FB_WALK_OFF_STACK);
+    assert_int_equal(pcs[0], uc->uc_mcontext.gregs[REG_RIP]);
+    free(uc);
+}
+
+static void the_depth_limit_is_kept_and_named(void **ctx)
+{
+    enum fb_walk_stop stop;
+    uint64_t pcs[8] = {0};
+    ucontext_t uc;
+
+    (void)ctx;
+    getcontext(&uc);
+    uc.uc_stack.ss_flags = SS_DISABLE;
+    assert_int_equal(fb_walk_stack(&uc, &own_stack, &cache, pcs, 2, &stop), 2);
+    assert_int_equal(stop, FB_WALK_DEPTH);
+    assert_int_equal(pcs[2], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recursion_is_walked_as_libunwind_walks_it),
+        cmocka_unit_test(callbacks_are_walked_as_libunwind_walks_them),
+        cmocka_unit_test(library_code_is_walked_as_libunwind_walks_it),
+        cmocka_unit_test(bound_library_code_is_walked_to_the_root),
+        cmocka_unit_test(signal_frames_are_crossed),
+        cmocka_unit_test(signal_frames_on_an_alternate_stack_are_crossed),
+        cmocka_unit_test(coroutines_are_walked_as_far_as_their_page_is_proven),
+        cmocka_unit_test(a_context_from_elsewhere_gives_the_pc_alone),
+        cmocka_unit_test(the_depth_limit_is_kept_and_named),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
