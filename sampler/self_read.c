@@ -6,32 +6,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIPE_ROUND = 65536 };
+enum { PIPE_ROUND = 65536, PAGE_GRAIN = 4096 };
 
-static bool pipe_open(struct fb_self_read *r)
+bool fb_self_read_open_pipe(struct fb_self_read *ret_reader)
 {
+    struct fb_self_read r = {.mem = -1, .pipe = {-1, -1}};
     struct stat st;
+    bool ok = pipe2(r.pipe, O_CLOEXEC | O_NONBLOCK) == 0 && fstat(r.pipe[1], &st) == 0;
 
-    if (pipe2(r->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-        return false;
-    if (fstat(r->pipe[1], &st) != 0) {
-        fb_self_read_close(r);
-        return false;
+    if (ok) {
+        r.pipe_device = st.st_dev;
+        r.pipe_inode = st.st_ino;
+    } else {
+        fb_self_read_close(&r);
     }
-    r->pipe_device = st.st_dev;
-    r->pipe_inode = st.st_ino;
-    return true;
+    *ret_reader = r;
+    return ok;
 }
 
 bool fb_self_read_open(struct fb_self_read *ret_reader)
 {
-    struct fb_self_read r = {.mem = -1, .pipe = {-1, -1}};
-    bool ok;
-
-    r.mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    ok = r.mem >= 0 || pipe_open(&r);
-    *ret_reader = r;
-    return ok;
+    *ret_reader = (struct fb_self_read){.mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+                                        .pipe = {-1, -1}};
+    return ret_reader->mem >= 0 || fb_self_read_open_pipe(ret_reader);
 }
 
 static ssize_t mem_round(const struct fb_self_read *r, uint64_t address, void *buffer, size_t size)
@@ -46,17 +43,20 @@ static bool pipe_is_ours(const struct fb_self_read *r)
     return fstat(r->pipe[1], &st) == 0 && st.st_dev == r->pipe_device && st.st_ino == r->pipe_inode;
 }
 
-/* What went in comes out before the next round: the pipe is empty between rounds. */
+/* A round ends at a page of the source, because write() keeps nothing of a page of the pipe that
+ * it could not fill.  What went in comes out before the next round: the pipe is empty between
+ * rounds. */
 static ssize_t pipe_round(const struct fb_self_read *r, uint64_t address, void *buffer, size_t size)
 {
+    size_t to_page = PAGE_GRAIN - address % PAGE_GRAIN;
+    size_t most = to_page < PAGE_GRAIN ? to_page : PIPE_ROUND;
     uint8_t *to = buffer;
     ssize_t in;
     ssize_t out = 0;
 
     if (!pipe_is_ours(r))
         return -1;
-    in = write(r->pipe[1], (const void *)(uintptr_t)address,
-               size < PIPE_ROUND ? size : (size_t)PIPE_ROUND);
+    in = write(r->pipe[1], (const void *)(uintptr_t)address, size < most ? size : most);
     while (out < in) {
         ssize_t n = read(r->pipe[0], to + out, (size_t)(in - out));
 

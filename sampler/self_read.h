@@ -30,6 +30,9 @@ struct fb_self_read {
 /* False if neither way is open to us; then close need not, but may, be called. */
 bool fb_self_read_open(struct fb_self_read *ret_reader);
 
+/* The second way alone: what open falls back to. */
+bool fb_self_read_open_pipe(struct fb_self_read *ret_reader);
+
 /* Bytes read from address on: fewer than size where the next page is not readable. */
 size_t fb_self_read(const struct fb_self_read *reader, uint64_t address, void *buffer, size_t size);
 

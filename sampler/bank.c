@@ -1,0 +1,321 @@
+/* bank.c - names, descriptors and appending.  See bank.h. */
+#include "sampler/bank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sampler/say.h"
+#include "sampler/text.h"
+
+enum {
+    HEADROOM = FB_CHUNK_HEADER_SIZE + FB_CHUNK_PREFIX_MAX,
+    NAME_TRIES = 10000,
+    LOCK_TRIES = 50,
+    LOCK_WAIT_NS = 2000000,
+};
+
+void fb_bank_init(struct fb_bank *bank, const struct fb_config *config, uint64_t run_id)
+{
+    memset(bank, 0, sizeof *bank);
+    bank->config = config;
+    bank->fd = -1;
+    bank->run_id = run_id;
+    while (bank->writer_id == 0)
+        if (getrandom(&bank->writer_id, sizeof bank->writer_id, GRND_NONBLOCK) < 0)
+            bank->writer_id = run_id ^ (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
+    fb_crc32_init(bank->crc_table);
+}
+
+/* 20261130T111433Z: UTC by the civil calendar, without the C library's time zone lock. */
+static void time_add(struct fb_text *t, uint64_t seconds)
+{
+    uint64_t days = seconds / 86400 + 719468;
+    uint64_t era = days / 146097;
+    uint64_t doe = days % 146097;
+    uint64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    uint64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    uint64_t month = (5 * doy + 2) / 153;
+
+    fb_text_padded(t, yoe + era * 400 + (month >= 10), 4);
+    fb_text_padded(t, month < 10 ? month + 3 : month - 9, 2);
+    fb_text_padded(t, doy - (153 * month + 2) / 5 + 1, 2);
+    fb_text_str(t, "T");
+    fb_text_padded(t, seconds % 86400 / 3600, 2);
+    fb_text_padded(t, seconds % 3600 / 60, 2);
+    fb_text_padded(t, seconds % 60, 2);
+    fb_text_str(t, "Z");
+}
+
+static void executable_add(struct fb_text *t)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    const char *base;
+
+    if (n <= 0) {
+        fb_text_str(t, "unknown");
+        return;
+    }
+    path[n] = '\0';
+    base = strrchr(path, '/');
+    fb_text_str(t, base != NULL ? base + 1 : path);
+}
+
+static void pattern_expand(struct fb_text *t, const char *pattern)
+{
+    struct utsname host;
+
+    for (const char *at = pattern; *at != '\0'; at++) {
+        if (*at != '%') {
+            fb_text_add(t, at, 1);
+            continue;
+        }
+        switch (*++at) {
+        case 'p':
+            fb_text_dec(t, (uint64_t)getpid());
+            break;
+        case 'e':
+            executable_add(t);
+            break;
+        case 'h':
+            fb_text_str(t, uname(&host) == 0 ? host.nodename : "unknown");
+            break;
+        case 't':
+            time_add(t, (uint64_t)time(NULL));
+            break;
+        default:
+            fb_text_add(t, at, 1);
+        }
+    }
+}
+
+/* Makes folder/name, "-2" ... before the suffix while the name exists.  folder NULL: name is whole. */
+static int file_make(struct fb_bank *bank, const char *folder, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *dot = strrchr(name, '.');
+    size_t stem = strlen(name);
+
+    if (dot != NULL && dot > name && (slash == NULL || dot > slash + 1))
+        stem = (size_t)(dot - name);
+    for (unsigned i = 1; i <= NAME_TRIES; i++) {
+        struct fb_text path = {.data = bank->path, .cap = sizeof bank->path};
+        int fd;
+
+        if (folder != NULL) {
+            fb_text_str(&path, folder);
+            fb_text_str(&path, "/");
+        }
+        fb_text_add(&path, name, stem);
+        if (i > 1) {
+            fb_text_str(&path, "-");
+            fb_text_dec(&path, i);
+        }
+        fb_text_str(&path, name + stem);
+        fd = open(bank->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                  bank->config->mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* Away from 0..2: where the descriptor table is shared, the host's own may be closed. */
+static int move_up(int fd)
+{
+    int higher = fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (higher < 0)
+        return fd;
+    close(fd);
+    return higher;
+}
+
+static int file_make_somewhere(struct fb_bank *bank)
+{
+    char name[FB_CONFIG_OUT_MAX];
+    struct fb_text t = {.data = name, .cap = sizeof name};
+    const char *folders[] = {bank->config->tmpdir, "/tmp"};
+    const char *base;
+    int fd;
+    int reason;
+
+    pattern_expand(&t, bank->config->out);
+    fd = file_make(bank, NULL, name);
+    if (fd >= 0)
+        return fd;
+    reason = errno;
+    base = strrchr(name, '/');
+    base = base != NULL ? base + 1 : name;
+    for (size_t i = 0; i < 2 && fd < 0; i++)
+        if (folders[i][0] != '\0')
+            fd = file_make(bank, folders[i], base);
+    if (fd >= 0)
+        fb_say(bank->config->root ? FB_SAY_ALWAYS : FB_SAY_ONCE_A_RUN, name,
+               "cannot be made, the bank is", bank->path, reason);
+    else
+        fb_say(FB_SAY_ALWAYS, name, "cannot be made, nor in $TMPDIR or /tmp: no bank", NULL, reason);
+    return fd;
+}
+
+bool fb_bank_open(struct fb_bank *bank)
+{
+    uint8_t header[FB_BANK_HEADER_SIZE];
+    struct stat st;
+
+    if (bank->fd >= 0 || bank->refused)
+        return bank->fd >= 0;
+    bank->fd = file_make_somewhere(bank);
+    if (bank->fd < 0) {
+        bank->refused = true;
+        return false;
+    }
+    bank->fd = move_up(bank->fd);
+    fb_bank_header_store(header, bank->run_id, bank->writer_id);
+    if (fstat(bank->fd, &st) != 0 ||
+        write(bank->fd, header, sizeof header) != (ssize_t)sizeof header) {
+        fb_say(FB_SAY_ALWAYS, bank->path, "cannot be written: no bank", NULL, errno);
+        fb_bank_discard(bank);
+        return false;
+    }
+    bank->device = st.st_dev;
+    bank->inode = st.st_ino;
+    bank->bytes = sizeof header;
+    return true;
+}
+
+void fb_bank_discard(struct fb_bank *bank)
+{
+    bank->refused = true;
+    if (bank->fd < 0)
+        return;
+    unlink(bank->path);
+    close(bank->fd);
+    bank->fd = -1;
+}
+
+void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size)
+{
+    chunk->memory = memory;
+    chunk->size = size;
+    chunk->count = 0;
+    chunk->body = (struct fb_wire_out){.data = chunk->memory + HEADROOM,
+                                       .cap = size - HEADROOM - FB_CHUNK_ALIGN};
+}
+
+/* The descriptor is still our file: a host may have closed it and got its number for another. */
+static bool descriptor_is_ours(const struct fb_bank *bank, off_t *ret_size)
+{
+    struct stat st;
+
+    if (fstat(bank->fd, &st) != 0 || st.st_dev != bank->device || st.st_ino != bank->inode)
+        return false;
+    *ret_size = st.st_size;
+    return true;
+}
+
+/* Somebody who holds the lock for ever must not stop us: after 100 ms we append without it, which
+ * O_APPEND keeps whole on a local file system. */
+static bool file_lock(int fd)
+{
+    const struct timespec wait = {0, LOCK_WAIT_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    return false;
+}
+
+static bool reopen(struct fb_bank *bank, off_t *ret_size)
+{
+    bank->fd = open(bank->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (bank->fd < 0)
+        return false;
+    bank->fd = move_up(bank->fd);
+    if (descriptor_is_ours(bank, ret_size))
+        return true;
+    close(bank->fd);
+    bank->fd = -1;
+    return false;
+}
+
+static bool append(struct fb_bank *bank, const uint8_t *bytes, size_t n)
+{
+    off_t size = 0;
+    bool locked;
+    ssize_t written;
+    int reason;
+
+    if (bank->fd < 0)
+        return false;
+    if (!descriptor_is_ours(bank, &size) && !reopen(bank, &size))
+        return false;
+    locked = file_lock(bank->fd);
+    if (locked && !descriptor_is_ours(bank, &size))
+        return false;
+    written = write(bank->fd, bytes, n);
+    reason = written < 0 ? errno : ENOSPC;
+    if (written > 0 && (size_t)written < n && locked && ftruncate(bank->fd, size) == 0)
+        written = 0;
+    if (locked)
+        flock(bank->fd, LOCK_UN);
+    if (written > 0)
+        bank->bytes += (uint64_t)written;
+    if (written == (ssize_t)n)
+        return true;
+    if (!bank->said)
+        fb_say(FB_SAY_ALWAYS, bank->path, "is not written for now", NULL, reason);
+    bank->said = true;
+    return false;
+}
+
+bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+                   const uint8_t *prefix, size_t n)
+{
+    uint8_t *payload = chunk->body.data - n;
+    size_t length = n + chunk->body.len;
+    size_t padding = fb_chunk_padding(length);
+    struct fb_chunk_header header = {
+        .type = (uint16_t)type,
+        .run_id = bank->run_id,
+        .sequence = bank->sequence,
+        .raw_length = (uint32_t)length,
+        .stored_length = (uint32_t)length,
+    };
+    bool ok;
+
+    if (chunk->body.overflow || n > FB_CHUNK_PREFIX_MAX)
+        return false;
+    memcpy(payload, prefix, n);
+    memset(payload + length, 0, padding);
+    fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, bank->crc_table);
+    ok = append(bank, payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding);
+    if (ok) {
+        bank->sequence++;
+        fb_chunk_begin(chunk, chunk->memory, chunk->size);
+    }
+    return ok;
+}
+
+bool fb_bank_write_list(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+                        const struct fb_wire_out *prefix)
+{
+    uint8_t bytes[FB_CHUNK_PREFIX_MAX];
+    struct fb_wire_out out = {.data = bytes, .cap = sizeof bytes};
+
+    if (prefix != NULL)
+        fb_wire_put_bytes(&out, prefix->data, prefix->len);
+    fb_wire_put_varint(&out, chunk->count);
+    return fb_bank_write(bank, chunk, type, out.data, out.len);
+}

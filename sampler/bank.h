@@ -1,0 +1,74 @@
+/* bank.h - the file: made late, named by a pattern, written one whole chunk at a time.
+ *
+ * Context: the helper thread alone (its own descriptor table, see helper.c).
+ *
+ *     fb_bank_init(&bank, config);                    in every process, forked ones too
+ *     fb_bank_open(&bank);                            when there is something to write
+ *     fb_chunk_begin(&chunk, memory, size);
+ *     fb_wire_put_...(&chunk.body, ...); chunk.count++;
+ *     ok = fb_bank_write(&bank, &chunk, FB_CHUNK_FRAMES, prefix, n);
+ *
+ * A chunk is one write() to an O_APPEND descriptor under an flock of the file,
+ * so that another process can add a mark.  What was written in part (full disk)
+ * is cut off again, so that the file stays whole.  The name is never one that
+ * exists: "-2", "-3" ... goes before its suffix.  An unwritable folder falls
+ * back to $TMPDIR, then /tmp, said once. */
+#ifndef FB_SAMPLER_BANK_H
+#define FB_SAMPLER_BANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/wire.h"
+#include "profile/raw_format.h"
+#include "sampler/config.h"
+
+enum {
+    FB_CHUNK_PREFIX_MAX = 40, /* bytes in front of the items: ids, times, the count */
+};
+
+struct fb_chunk {
+    uint8_t *memory;
+    size_t size;
+    struct fb_wire_out body; /* the items                        */
+    uint64_t count;          /* how many; the caller's to count */
+};
+
+struct fb_bank {
+    const struct fb_config *config;
+    int fd; /* -1: not made, or it could not be */
+    bool refused;
+    bool said;
+    uint64_t run_id;
+    uint64_t writer_id;
+    uint32_t sequence;
+    uint64_t bytes; /* written so far */
+    dev_t device;
+    ino_t inode;
+    char path[FB_CONFIG_OUT_MAX + 64];
+    uint32_t crc_table[256];
+};
+
+void fb_bank_init(struct fb_bank *bank, const struct fb_config *config, uint64_t run_id);
+
+/* Makes the file and writes its header.  False: it cannot be made (said once, not tried again). */
+bool fb_bank_open(struct fb_bank *bank);
+
+/* Removes the file again: a process that left without a sample. */
+void fb_bank_discard(struct fb_bank *bank);
+
+/* An empty chunk in the caller's memory. */
+void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size);
+
+/* Writes prefix[0 .. n) and the items as one chunk and empties it.  False: it is not in the file, and
+ * the chunk is as it was. */
+bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+                   const uint8_t *prefix, size_t n);
+
+/* The same with the items' count behind prefix: what most chunks want. */
+bool fb_bank_write_list(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+                        const struct fb_wire_out *prefix);
+
+#endif

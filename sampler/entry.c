@@ -1,0 +1,148 @@
+/* entry.c - see entry.h. */
+#include "sampler/entry.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "sampler/export.h"
+#include "sampler/real.h"
+#include "sampler/signal/handler.h"
+
+static enum fb_clock clock_kind;
+static _Atomic bool installed;
+
+/* The host's action for SIGPROF.  Written under a sequence count by the interposed sigaction(), of which
+ * two at once are the host's race already; read by the handler, which takes what is whole. */
+static struct sigaction host_action;
+static _Atomic uint32_t host_version; /* odd while it is written */
+
+/* Signals whose handler asked for SIGPROF in its mask itself: bit signo. */
+static _Atomic uint64_t masked_by_host;
+
+static bool host_read(struct sigaction *ret_action)
+{
+    for (int i = 0; i < 1000; i++) {
+        uint32_t before = atomic_load_explicit(&host_version, memory_order_acquire);
+
+        *ret_action = host_action;
+        atomic_thread_fence(memory_order_acquire);
+        if ((before & 1) == 0 && atomic_load(&host_version) == before)
+            return true;
+    }
+    return false;
+}
+
+static void host_write(const struct sigaction *action)
+{
+    atomic_fetch_add(&host_version, 1);
+    host_action = *action;
+    atomic_fetch_add(&host_version, 1);
+}
+
+static void pass_on(int signo, siginfo_t *info, void *context)
+{
+    struct sigaction host;
+
+    if (!host_read(&host) || host.sa_handler == SIG_DFL || host.sa_handler == SIG_IGN)
+        return;
+    if (host.sa_flags & SA_SIGINFO)
+        host.sa_sigaction(signo, info, context);
+    else
+        host.sa_handler(signo);
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+    bool ours = clock_kind == FB_CLOCK_CPU ? fb_handle_cpu(info, context)
+                                           : fb_handle_itimer(info, context);
+
+    if (!ours)
+        pass_on(signo, info, context);
+}
+
+bool fb_entry_install(enum fb_clock clock)
+{
+    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction before;
+
+    clock_kind = clock;
+    sigemptyset(&ours.sa_mask);
+    ours.sa_sigaction = on_signal;
+    if (fb_real.sigaction(SIGPROF, &ours, &before) != 0)
+        return false;
+    host_write(&before);
+    atomic_store(&installed, true);
+    return true;
+}
+
+static int profiling_action(const struct sigaction *action, struct sigaction *ret_old)
+{
+    struct sigaction old;
+
+    if (!host_read(&old)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (action != NULL)
+        host_write(action);
+    if (ret_old != NULL)
+        *ret_old = old;
+    return 0;
+}
+
+static int other_action(int signo, const struct sigaction *action, struct sigaction *ret_old)
+{
+    uint64_t bit = signo > 0 && signo < 64 ? UINT64_C(1) << signo : 0;
+    uint64_t masked = atomic_load(&masked_by_host);
+    struct sigaction changed;
+    bool asked = action != NULL && sigismember(&action->sa_mask, SIGPROF) == 1;
+    int r;
+
+    if (action != NULL && (action->sa_flags & SA_ONSTACK) && !asked) {
+        changed = *action;
+        sigaddset(&changed.sa_mask, SIGPROF);
+        action = &changed;
+    }
+    r = fb_real.sigaction(signo, action, ret_old);
+    if (r != 0)
+        return r;
+    if (ret_old != NULL && (ret_old->sa_flags & SA_ONSTACK) && !(masked & bit))
+        sigdelset(&ret_old->sa_mask, SIGPROF);
+    if (action != NULL && asked)
+        atomic_fetch_or(&masked_by_host, bit);
+    else if (action != NULL)
+        atomic_fetch_and(&masked_by_host, ~bit);
+    return 0;
+}
+
+FB_EXPORT int sigaction(int signo, const struct sigaction *action, struct sigaction *old)
+{
+    fb_real_find();
+    if (!atomic_load(&installed))
+        return fb_real.sigaction(signo, action, old);
+    if (signo == SIGPROF)
+        return profiling_action(action, old);
+    return other_action(signo, action, old);
+}
+
+FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
+{
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    struct sigaction old;
+
+    fb_real_find();
+    if (signo != SIGPROF || !atomic_load(&installed))
+        return fb_real.signal(signo, handler);
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGPROF);
+    action.sa_handler = handler;
+    if (handler == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    if (profiling_action(&action, &old) != 0)
+        return SIG_ERR;
+    return old.sa_handler;
+}

@@ -1,0 +1,26 @@
+/* entry.h - who owns SIGPROF: our handler in front, the host's behind it.
+ *
+ * The kernel's action for SIGPROF is ours from start to end: at its default the
+ * signal kills, so a host that resets all signals, or another profiler, must
+ * not take it away while timers run.  sigaction() and signal() are therefore
+ * interposed for SIGPROF: the host's action is kept here, reported back to it,
+ * and called for every SIGPROF that is not from our clock.  Its SIG_DFL is
+ * obeyed as SIG_IGN: a tick of ours that came late must not kill.
+ *
+ * A host handler that runs on an alternate stack gets SIGPROF into its mask
+ * (and not into what it is told): alternate stacks may be too small for one
+ * more signal frame, and the kernel kills the process that overflows one.  The
+ * ticks come, with their weight, when the handler returns.
+ *
+ * A host that sets the action by a raw system call is not seen. */
+#ifndef FB_SAMPLER_ENTRY_H
+#define FB_SAMPLER_ENTRY_H
+
+#include <stdbool.h>
+
+#include "sampler/config.h"
+
+/* Takes the signal over.  False: the kernel refused. */
+bool fb_entry_install(enum fb_clock clock);
+
+#endif

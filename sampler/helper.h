@@ -1,0 +1,37 @@
+/* helper.h - the one thread of ours: it wakes once a second, and when asked.
+ *
+ *     fb_helper_start(config, manifest, run_id);          normal context
+ *     fb_helper_ask(FB_FLUSH_EXIT, 200);                  any context; waits that long at most
+ *
+ * It blocks every signal (but the C library's own, which setuid() needs), has a
+ * descriptor table of its own where the kernel can do that (close_range with
+ * CLOSE_RANGE_UNSHARE), and takes no lock of the host: no heap, no stdio, no
+ * locale; the loader's lock only in sampler/modules.c.  When every other thread
+ * has left it returns, so that the process can end. */
+#ifndef FB_SAMPLER_HELPER_H
+#define FB_SAMPLER_HELPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampler/config.h"
+#include "sampler/manifest.h"
+#include "sampler/writer.h"
+
+/* False: no memory or no thread.  In a fork's child it starts over. */
+bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *manifest,
+                     uint64_t run_id);
+
+/* False: not done within the time, or there is no helper (any more). */
+bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms);
+
+/* Wakes it to see whether it is alone. */
+void fb_helper_wake(void);
+
+/* exec failed: go on after FB_FLUSH_EXEC. */
+void fb_helper_resume(void);
+
+/* This process's, for the manifest of a child. */
+uint64_t fb_helper_writer_id(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* manifest.h - the facts of a run, as keys and texts, at the head of its bank.
+ *
+ *   KEY                  VALUE
+ *   flamebank.version    of the sampler
+ *   process.command      the arguments, each behind a blank, as shells would show them (blanks and
+ *                        control bytes inside an argument are not marked)
+ *   process.exe          path of the executable
+ *   process.cwd          its folder at the start
+ *   process.pid .ppid .uid
+ *   host.name host.kernel host.machine
+ *   host.cpus            CPUs that are online
+ *   host.cpus_allowed    CPUs that the process may run on
+ *   host.container       "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint
+ *   clock.asked clock.got    cpu or itimer
+ *   clock.hz_asked clock.hz_got    ticks a second of CPU time
+ *   clock.interval_ns    what one tick of weight stands for (cpu); for itimer a label only
+ *   clock.tick_hz        the kernel's tick, the ceiling of signals a second
+ *   start.monotonic_ns start.wall_ns    the same moment in both clocks
+ *   run.root             "1" in the process that the run began with
+ *   run.parent_writer    in a fork's child: the parent's writer id, 16 hex digits
+ *   cgroup.path          of the cpu controller
+ *   cgroup.quota_cores   "1.500"; absent: no limit
+ *   label.K              from FLAMEBANK_LABELS
+ *   env.K                value, where FLAMEBANK_ENV names K; else "crc32:xxxxxxxx" of the value */
+#ifndef FB_SAMPLER_MANIFEST_H
+#define FB_SAMPLER_MANIFEST_H
+
+#include <stdint.h>
+
+#include "sampler/bank.h"
+#include "sampler/cgroup.h"
+#include "sampler/config.h"
+
+struct fb_manifest {
+    uint64_t start_monotonic_ns;
+    uint64_t start_wall_ns;
+    uint64_t parent_writer; /* 0: none */
+    char cwd[1024];
+    /* The environment as it was at the start, "K=V" with NULs between and behind; borrowed. */
+    const char *environment;
+    size_t environment_size;
+};
+
+/* In the constructor (and a fork's child): the start, the folder.  environment is kept as it is. */
+void fb_manifest_start(struct fb_manifest *m);
+
+/* Takes a copy of environ to own memory, once, in the constructor: later the host may change it while
+ * the helper reads. */
+void fb_manifest_copy_environment(struct fb_manifest *m);
+
+/* The items of MANIFEST. */
+void fb_manifest_put(const struct fb_manifest *m, const struct fb_config *config,
+                     const struct fb_cgroup *cgroup, const uint32_t crc_table[256],
+                     struct fb_chunk *chunk);
+
+#endif

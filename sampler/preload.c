@@ -1,0 +1,252 @@
+/* preload.c - see preload.h. */
+#include "sampler/preload.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "sampler/clock.h"
+#include "sampler/config.h"
+#include "sampler/entry.h"
+#include "sampler/export.h"
+#include "sampler/helper.h"
+#include "sampler/manifest.h"
+#include "sampler/memory.h"
+#include "sampler/modules.h"
+#include "sampler/real.h"
+#include "sampler/say.h"
+#include "sampler/signal/handler.h"
+#include "sampler/text.h"
+#include "sampler/threads.h"
+
+enum { END_WAIT_MS = 200 };
+
+/* A second copy of the library finds the first one's under this name. */
+FB_EXPORT const int flamebank_preload = 1;
+
+static struct fb_config config;
+static struct fb_manifest manifest;
+static void *pool_memory;
+static _Atomic pid_t own_pid;
+static _Atomic bool active;
+
+/* Of the thread that forks: what fork_prepare() did. */
+static _Thread_local sigset_t mask_before_fork __attribute__((tls_model("initial-exec")));
+static _Thread_local bool forking __attribute__((tls_model("initial-exec")));
+
+bool fb_preload_own_process(void)
+{
+    return getpid() == atomic_load(&own_pid);
+}
+
+bool fb_preload_active(void)
+{
+    return atomic_load(&active) && fb_preload_own_process();
+}
+
+void fb_preload_end(void)
+{
+    if (!fb_preload_active())
+        return;
+    fb_clock_process_stop();
+    fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
+}
+
+void fb_preload_exec(void)
+{
+    if (!fb_preload_active())
+        return;
+    fb_clock_process_stop();
+    fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
+}
+
+void fb_preload_exec_failed(void)
+{
+    if (!fb_preload_active())
+        return;
+    fb_helper_resume();
+    fb_clock_process_start();
+}
+
+void fb_preload_rights_change(void)
+{
+    if (fb_preload_active())
+        fb_helper_ask(FB_FLUSH_OPEN, END_WAIT_MS);
+}
+
+static void profiling_block(sigset_t *ret_before)
+{
+    sigset_t profiling;
+
+    sigemptyset(&profiling);
+    sigaddset(&profiling, SIGPROF);
+    pthread_sigmask(SIG_BLOCK, &profiling, ret_before);
+}
+
+static void fork_prepare(void)
+{
+    if (!fb_preload_active())
+        return;
+    forking = true;
+    profiling_block(&mask_before_fork);
+    fb_modules_fork_prepare();
+}
+
+static void fork_parent(void)
+{
+    if (!forking)
+        return;
+    forking = false;
+    fb_modules_fork_parent();
+    pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+static void child_start(void)
+{
+    uint64_t parent = fb_helper_writer_id();
+
+    fb_modules_fork_child();
+    if (!config.follow_fork) {
+        atomic_store(&active, false);
+        return;
+    }
+    for (unsigned i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
+        atomic_store(&fb_handler_losses[i], 0);
+    fb_pool_init(pool_memory);
+    fb_manifest_start(&manifest);
+    manifest.parent_writer = parent;
+    config.root = false;
+    fb_threads_fork_child(fb_thread_self);
+    if (!fb_helper_start(&config, &manifest, config.run_id)) {
+        atomic_store(&active, false);
+        if (fb_thread_self != NULL)
+            fb_clock_thread_disarm(fb_thread_self);
+        return;
+    }
+    fb_clock_process_start();
+}
+
+static void fork_child(void)
+{
+    if (!forking)
+        return;
+    forking = false;
+    atomic_store(&own_pid, getpid());
+    child_start();
+    pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+/* The run's id goes to the programs that follow, with the process that the run began with. */
+static void run_export(void)
+{
+    char text[64];
+    struct fb_text t = {.data = text, .cap = sizeof text};
+
+    while (config.run_id == 0)
+        if (getrandom(&config.run_id, sizeof config.run_id, GRND_NONBLOCK) < 0)
+            config.run_id = fb_clock_now() ^ (uint64_t)getpid() << 40;
+    if (config.root_pid == 0 && config.root)
+        config.root_pid = getpid();
+    fb_text_hex(&t, config.run_id, 16);
+    if (config.root_pid != 0) {
+        fb_text_str(&t, ".");
+        fb_text_dec(&t, (uint64_t)config.root_pid);
+    }
+    setenv("FLAMEBANK_RUN", text, 1);
+}
+
+/* Takes our own entry out of LD_PRELOAD, so that programs that follow run without us. */
+static void preload_forget(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+    char rest[4096];
+    struct fb_text t = {.data = rest, .cap = sizeof rest};
+
+    while (list != NULL && *list != '\0') {
+        size_t n = strcspn(list, " :");
+        const char *base = memrchr(list, '/', n);
+
+        base = base != NULL ? base + 1 : list;
+        if (n > 0 && strncmp(base, "libflamebank.so", 15) != 0) {
+            if (t.len > 0)
+                fb_text_str(&t, ":");
+            fb_text_add(&t, list, n);
+        }
+        list += n + strspn(list + n, " :");
+    }
+    if (t.cut)
+        return;
+    if (t.len > 0)
+        setenv("LD_PRELOAD", rest, 1);
+    else
+        unsetenv("LD_PRELOAD");
+}
+
+static bool memory_take(void)
+{
+    pool_memory = fb_memory_map(FB_POOL_BYTES);
+    if (pool_memory == NULL || !fb_threads_init())
+        return false;
+    fb_pool_init(pool_memory);
+    return true;
+}
+
+static void start(void)
+{
+    if (!memory_take()) {
+        fb_say_plain("no memory for samples; the program runs unprofiled");
+        return;
+    }
+    if (!config.follow_exec)
+        preload_forget();
+    run_export();
+    fb_clock_init(&config);
+    fb_manifest_start(&manifest);
+    fb_manifest_copy_environment(&manifest);
+    if (!fb_entry_install(config.clock)) {
+        fb_say_plain("SIGPROF cannot be handled; the program runs unprofiled");
+        return;
+    }
+    atomic_store(&own_pid, getpid());
+    if (!fb_helper_start(&config, &manifest, config.run_id)) {
+        fb_say_plain("no thread for the writer; the program runs unprofiled");
+        return;
+    }
+    atomic_store(&active, true);
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+    at_quick_exit(fb_preload_end);
+    fb_thread_enter_main();
+    fb_clock_process_start();
+}
+
+__attribute__((constructor)) static void preload_start(void)
+{
+    char message[256];
+    const int *first;
+
+    fb_real_find();
+    if (getauxval(AT_SECURE) != 0)
+        return;
+    first = dlsym(RTLD_DEFAULT, "flamebank_preload");
+    if (first != NULL && first != &flamebank_preload)
+        return;
+    fb_say_init();
+    if (!fb_config_read(&config, getenv, message, sizeof message - 40)) {
+        memcpy(message + strlen(message), "; the program runs unprofiled", 30);
+        fb_say_plain(message);
+        return;
+    }
+    if (!config.off)
+        start();
+}
+
+__attribute__((destructor)) static void preload_end(void)
+{
+    fb_preload_end();
+}

@@ -1,0 +1,35 @@
+/* real.h - the C library's own functions under the names that we interpose.
+ *
+ * Found once, in the constructor, with dlsym(RTLD_NEXT); a call that comes
+ * before it (another library's constructor) finds them then. */
+#ifndef FB_SAMPLER_REAL_H
+#define FB_SAMPLER_REAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/types.h>
+
+struct fb_real {
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void (*pthread_exit)(void *);
+    int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+    sighandler_t (*signal)(int, sighandler_t);
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execv)(const char *, char *const[]);
+    int (*execvp)(const char *, char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*fexecve)(int, char *const[], char *const[]);
+    void (*exit_now)(int); /* _exit */
+    int (*setuid)(uid_t);
+    int (*seteuid)(uid_t);
+    int (*setreuid)(uid_t, uid_t);
+    int (*setresuid)(uid_t, uid_t, uid_t);
+    int (*chroot)(const char *);
+};
+
+extern struct fb_real fb_real;
+
+/* Fills what is still NULL. */
+void fb_real_find(void);
+
+#endif

@@ -1,0 +1,158 @@
+/* handler.c - the record of one tick.  See handler.h. */
+#include "sampler/signal/handler.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "sampler/signal/sigsafe.h"
+
+/* Left free below us on an alternate stack: our frames and a margin. */
+enum { ALTERNATE_ROOM = 6144 };
+
+_Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
+_Thread_local struct fb_thread *fb_thread_self __attribute__((tls_model("initial-exec")));
+
+static struct fb_thread *slots;
+static uint32_t slot_count;
+
+void fb_handler_init(struct fb_thread *threads, uint32_t count)
+{
+    slots = threads;
+    slot_count = count;
+}
+
+static void lose(enum fb_loss_cause cause, uint64_t ticks)
+{
+    atomic_fetch_add_explicit(&fb_handler_losses[cause], ticks, memory_order_relaxed);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The sums have one writer, this thread: no atomic read-modify-write is needed. */
+static void sum(_Atomic uint64_t *to, uint64_t add)
+{
+    uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
+
+    atomic_store_explicit(to, old + add, memory_order_relaxed);
+}
+
+static uintptr_t stack_pointer(const ucontext_t *uc)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)uc->uc_mcontext.sp;
+#else
+#error "flamebank samples x86_64 and aarch64"
+#endif
+}
+
+/* Are we on an alternate stack with too little room left under us? */
+static bool stack_is_small(const ucontext_t *uc)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t low = (uintptr_t)uc->uc_stack.ss_sp;
+
+    if ((uc->uc_stack.ss_flags & SS_DISABLE) || here < low || here - low >= uc->uc_stack.ss_size)
+        return false;
+    return here - low < ALTERNATE_ROOM;
+}
+
+/* The segment with room for one more record, now owned by this handler. */
+static struct fb_segment *segment_take(struct fb_thread *t)
+{
+    struct fb_segment *segment = atomic_exchange(&t->segment, NULL);
+
+    if (segment != NULL && sizeof segment->data - segment->used >= FB_RECORD_MAX)
+        return segment;
+    if (segment != NULL)
+        fb_pool_push_full(segment);
+    return fb_pool_take();
+}
+
+static void record(struct fb_thread *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns)
+{
+    enum fb_walk_stop stop = FB_WALK_ROOT;
+    struct fb_segment *segment;
+    struct fb_record *r;
+
+    if (stack_is_small(uc)) {
+        lose(FB_LOSS_SMALL_STACK, weight);
+        return;
+    }
+    if (t->stack.top == 0)
+        atomic_store_explicit(&t->stack_hint, stack_pointer(uc), memory_order_relaxed);
+    segment = segment_take(t);
+    if (segment == NULL) {
+        lose(FB_LOSS_NO_SEGMENT, weight);
+        return;
+    }
+    r = (struct fb_record *)(void *)(segment->data + segment->used);
+    r->time_ns = start_ns;
+    r->thread_id = t->id;
+    r->weight = weight;
+    r->zero = 0;
+    r->slot = (uint32_t)(t - slots);
+    r->depth =
+        (uint16_t)fb_walk_stack(uc, &t->stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX, &stop);
+    r->stop = (uint8_t)stop;
+    segment->used += (uint32_t)sizeof *r + 8u * r->depth;
+    if (stop == FB_WALK_DEPTH)
+        lose(FB_LOSS_TRUNCATED, weight);
+    else if (stop != FB_WALK_ROOT)
+        lose(FB_LOSS_PARTIAL, weight);
+    atomic_store_explicit(&t->segment, segment, memory_order_release);
+}
+
+static void tick(struct fb_thread *t, const void *context, uint32_t weight)
+{
+    uint64_t start_ns = now_ns();
+
+    if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE)
+        return;
+    sum(&t->weight, weight);
+    sum(&t->overrun, weight - 1u);
+    record(t, context, weight, start_ns);
+    sum(&t->handler_ns, now_ns() - start_ns);
+    sum(&t->handler_count, 1);
+}
+
+bool fb_handle_cpu(const siginfo_t *info, void *context)
+{
+    uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
+    int saved = errno;
+
+    if (info->si_code != SI_TIMER || offset % sizeof *slots != 0 ||
+        offset / sizeof *slots >= slot_count)
+        return false;
+    tick(&slots[offset / sizeof *slots], context,
+         1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0u));
+    errno = saved;
+    return true;
+}
+
+bool fb_handle_itimer(const siginfo_t *info, void *context)
+{
+    struct fb_thread *t = fb_thread_self;
+    int saved = errno;
+
+    if (info->si_code != SI_KERNEL)
+        return false;
+    /* A raw clone() may share our variable: the thread id tells. */
+    if (t == NULL || t->tid != (int32_t)syscall(SYS_gettid))
+        lose(FB_LOSS_UNKNOWN_THREAD, 1);
+    else
+        tick(t, context, 1);
+    errno = saved;
+    return true;
+}

@@ -1,0 +1,37 @@
+/* handler.h - what one tick of a clock does: walk the stack, leave a record.
+ *
+ * Context: signal.  sampler/entry.c installs the signal's action, calls the
+ * function of the clock in use, and passes on to the host what is not ours.
+ *
+ *     fb_handler_init(threads, FB_THREAD_SLOTS);     normal context, once
+ *     if (!fb_handle_cpu(info, context)) ...         the signal is somebody else's
+ *
+ * errno is kept.  Cost, measured by each run and summed per thread: two
+ * clock_gettime() and one walk.  Nothing here blocks, allocates or locks; what
+ * cannot be kept is counted by cause, in ticks. */
+#ifndef FB_SAMPLER_SIGNAL_HANDLER_H
+#define FB_SAMPLER_SIGNAL_HANDLER_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/raw_format.h"
+#include "sampler/signal/thread.h"
+
+/* Ticks (or threads, see raw_format.h) that are no whole sample, since start. */
+extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
+
+/* The state of the calling thread, for the process-wide clock. */
+extern _Thread_local struct fb_thread *fb_thread_self __attribute__((tls_model("initial-exec")));
+
+void fb_handler_init(struct fb_thread *threads, uint32_t count);
+
+/* Threads' own timers: ours if the signal carries a timer's value that points at a slot. */
+bool fb_handle_cpu(const siginfo_t *info, void *context);
+
+/* ITIMER_PROF: ours if the kernel sent it without a timer.  tid is the caller's. */
+bool fb_handle_itimer(const siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,67 @@
+/* thread.h - the state of one sampled thread, as its signal handler sees it.
+ *
+ * Context: signal.  The handler reaches it through sigev_value of the thread's
+ * own timer (or, for the process-wide clock, through one initial-exec variable),
+ * never through an allocating TLS access.
+ *
+ * Who writes what: the handler writes segment, cache and the handler_ sums of its
+ * own thread; the thread itself (or the helper thread, for threads that existed
+ * before the sampler) writes the rest before it sets state to LIVE; the writer
+ * thread only reads, and takes the segment by an atomic exchange.
+ *
+ * A slot is FREE -> CLAIMED (by the creator) -> LIVE -> EXITED (by the thread, after
+ * which no signal of its timer runs) -> FREE (by the writer, once it is drained). */
+#ifndef FB_SAMPLER_SIGNAL_THREAD_H
+#define FB_SAMPLER_SIGNAL_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sampler/signal/pool.h"
+#include "sampler/signal/walk.h"
+
+enum {
+    FB_THREAD_SLOTS = 8192,
+    FB_THREAD_NAME = 16, /* TASK_COMM_LEN, with its NUL */
+};
+
+enum fb_thread_state {
+    FB_THREAD_FREE = 0,
+    FB_THREAD_CLAIMED,
+    FB_THREAD_LIVE,
+    FB_THREAD_EXITED,
+};
+
+struct fb_thread {
+    _Atomic uint32_t state; /* enum fb_thread_state                                */
+    uint32_t id;            /* of the bank: never reused, from 1                   */
+    int32_t tid;
+    int32_t timer;              /* kernel timer id, -1 if none                     */
+    struct fb_walk_range stack; /* {0, 0} if not known yet                         */
+    _Atomic uintptr_t stack_hint; /* an sp seen while stack was unknown            */
+    _Atomic(struct fb_segment *) segment;
+    _Atomic uint64_t handler_ns; /* time spent in the handler, and its runs        */
+    _Atomic uint64_t handler_count;
+    _Atomic uint64_t weight;  /* ticks received, kept or lost                      */
+    _Atomic uint64_t overrun; /* the part of weight beyond one tick per signal     */
+
+    uint64_t cpu_ns;         /* the thread's CPU time when last read               */
+    uint64_t checked_cpu_ns; /* helper: both when it last looked for silence       */
+    uint64_t checked_count;
+    bool adopted; /* not seen by the wrapper: its end is noticed by looking        */
+    bool blocked; /* helper: found to block the signal                             */
+    bool drained; /* helper: was EXITED before the segments were taken             */
+    int64_t named_ns; /* helper: when the name was last read, 0 = never            */
+    char name[FB_THREAD_NAME];      /* helper: as last banked                      */
+    char exit_name[FB_THREAD_NAME]; /* by the thread itself, before EXITED         */
+
+    void *(*start)(void *); /* what pthread_create() was asked to run              */
+    void *start_arg;
+    size_t stack_bytes; /* the size that its stack was created with                */
+
+    struct fb_walk_cache cache;
+};
+
+#endif

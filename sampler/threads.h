@@ -1,0 +1,52 @@
+/* threads.h - the registry of sampled threads: who enters, who leaves, who was there before.
+ *
+ *     t = fb_thread_claim(attr's stack size);     the creator, before pthread_create()
+ *     fb_thread_enter(t);                         the new thread, first thing
+ *     fb_thread_leave(t);                         the same, last thing: returns, exits or is cancelled
+ *     fb_thread_release(t);                       the creator, where creation failed
+ *
+ * Slots are states of struct fb_thread (signal/thread.h).  A slot that is
+ * EXITED is freed by the helper thread once its samples are written.  Threads
+ * that the wrapper did not see (older than us, or from a raw clone) are adopted
+ * by the helper: their timer is made for them, and their end is noticed at the
+ * next look.  With no slot left a thread runs unsampled (FB_LOSS_NO_TIMER). */
+#ifndef FB_SAMPLER_THREADS_H
+#define FB_SAMPLER_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sampler/signal/thread.h"
+
+/* False: no memory.  Once a process. */
+bool fb_threads_init(void);
+
+/* Slot i < FB_THREAD_SLOTS; slots from fb_threads_end() on were never used. */
+struct fb_thread *fb_threads_slot(uint32_t i);
+uint32_t fb_threads_end(void);
+
+struct fb_thread *fb_thread_claim(size_t stack_bytes);
+void fb_thread_release(struct fb_thread *t);
+void fb_thread_enter(struct fb_thread *t);
+void fb_thread_leave(struct fb_thread *t);
+
+/* The main thread, in the constructor. */
+void fb_thread_enter_main(void);
+
+/* Threads that entered and did not leave.  0: only the helper is left of the wrapped ones. */
+uint32_t fb_threads_live(void);
+
+/* The helper: adopts threads of /proc/self/task that nobody entered.  helper_tid is left out. */
+void fb_threads_adopt(int32_t helper_tid);
+
+/* The helper: how many adopted threads are not buried. */
+uint32_t fb_threads_adopted(void);
+
+/* The helper: marks a thread that is gone without having left as EXITED. */
+void fb_thread_bury(struct fb_thread *t);
+
+/* In the child of a fork: only the calling thread is left; t is its slot or NULL. */
+void fb_threads_fork_child(struct fb_thread *t);
+
+#endif

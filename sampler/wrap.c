@@ -1,0 +1,137 @@
+/* wrap.c - the C library's functions that must not pass without us: threads and ends.
+ *
+ * Each does what the real one does, and is transparent in a process that is not
+ * ours (a vfork's child shares our memory).  dlopen and dlclose are never
+ * wrapped: their meaning depends on the caller's address. */
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "sampler/export.h"
+#include "sampler/helper.h"
+#include "sampler/preload.h"
+#include "sampler/real.h"
+#include "sampler/signal/handler.h"
+#include "sampler/threads.h"
+
+FB_EXPORT void _Exit(int status);
+
+static void thread_end(void *ctx)
+{
+    fb_thread_leave(ctx);
+    if (fb_threads_live() == 0)
+        fb_helper_wake();
+}
+
+/* The cleanup handler runs on return, pthread_exit() and cancellation alike, before the destructors of
+ * thread-local data. */
+static void *thread_main(void *ctx)
+{
+    struct fb_thread *t = ctx;
+    void *result;
+
+    fb_thread_enter(t);
+    pthread_cleanup_push(thread_end, t);
+    result = t->start(t->start_arg);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static size_t stack_size(const pthread_attr_t *attr)
+{
+    static _Atomic size_t usual;
+    pthread_attr_t fresh;
+    size_t size = 0;
+
+    if (attr != NULL)
+        return pthread_attr_getstacksize(attr, &size) == 0 ? size : 0;
+    size = usual;
+    if (size == 0 && pthread_attr_init(&fresh) == 0) {
+        pthread_attr_getstacksize(&fresh, &size);
+        pthread_attr_destroy(&fresh);
+        usual = size;
+    }
+    return size;
+}
+
+FB_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                             void *arg)
+{
+    struct fb_thread *t;
+    int r;
+
+    fb_real_find();
+    t = fb_preload_active() ? fb_thread_claim(stack_size(attr)) : NULL;
+    if (t == NULL)
+        return fb_real.pthread_create(thread, attr, start, arg);
+    t->start = start;
+    t->start_arg = arg;
+    r = fb_real.pthread_create(thread, attr, thread_main, t);
+    if (r != 0)
+        fb_thread_release(t);
+    return r;
+}
+
+FB_EXPORT void pthread_exit(void *result)
+{
+    struct fb_thread *t = fb_thread_self;
+
+    fb_real_find();
+    /* The main thread has no trampoline; the process may go on without it. */
+    if (t != NULL && fb_preload_active() && syscall(SYS_gettid) == getpid())
+        thread_end(t);
+    fb_real.pthread_exit(result);
+    __builtin_unreachable();
+}
+
+FB_EXPORT void _exit(int status)
+{
+    fb_real_find();
+    fb_preload_end();
+    fb_real.exit_now(status);
+    __builtin_unreachable();
+}
+
+FB_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}
+
+/* A daemon that gives up its rights may lose the folder of its bank: the file is made before. */
+FB_EXPORT int setuid(uid_t uid)
+{
+    fb_real_find();
+    fb_preload_rights_change();
+    return fb_real.setuid(uid);
+}
+
+FB_EXPORT int seteuid(uid_t uid)
+{
+    fb_real_find();
+    fb_preload_rights_change();
+    return fb_real.seteuid(uid);
+}
+
+FB_EXPORT int setreuid(uid_t real, uid_t effective)
+{
+    fb_real_find();
+    fb_preload_rights_change();
+    return fb_real.setreuid(real, effective);
+}
+
+FB_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+    fb_real_find();
+    fb_preload_rights_change();
+    return fb_real.setresuid(real, effective, saved);
+}
+
+FB_EXPORT int chroot(const char *path)
+{
+    fb_real_find();
+    fb_preload_rights_change();
+    return fb_real.chroot(path);
+}

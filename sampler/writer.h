@@ -1,0 +1,107 @@
+/* writer.h - from segments to chunks: what the helper thread does each second.
+ *
+ * Context: the helper thread alone; all its memory is its own mappings.
+ *
+ *     fb_writer_init(&w, config, manifest, run_id);    in every process, forked ones too
+ *     fb_writer_flush(&w, why);                        once a second, at the end, and when asked
+ *
+ * A flush scans modules if something was loaded, takes every segment with
+ * records, gives frames and stacks their ids, and writes, definitions first:
+ * MODULES, THREADS, FRAMES, STACKS, SAMPLES, then COUNTERS and LOSSES.
+ *
+ * The bank is made late: with the first samples, or after a second of life, so
+ * that a child that only calls exec leaves no file.  The process that the run
+ * began with makes one at its end all the same.
+ *
+ * A definition that could not be written (full disk) makes the writer forget
+ * its ids, so that later samples bring their definitions with them; what was in
+ * hand is counted under FB_LOSS_WRITE. */
+#ifndef FB_SAMPLER_WRITER_H
+#define FB_SAMPLER_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampler/bank.h"
+#include "sampler/counters.h"
+#include "sampler/intern.h"
+#include "sampler/manifest.h"
+#include "sampler/maps.h"
+#include "sampler/signal/pool.h"
+
+enum fb_flush {
+    FB_FLUSH_SECOND, /* the periodic one                                             */
+    FB_FLUSH_OPEN,   /* make the bank now: the process is about to give up its rights */
+    FB_FLUSH_EXEC,   /* the program is about to be replaced: END                      */
+    FB_FLUSH_EXIT,   /* the process ends: END                                         */
+};
+
+enum {
+    FB_WRITER_PC_CACHE = 4096,
+    FB_WRITER_BATCH = 8192, /* samples a chunk, at most */
+};
+
+/* Names of frames that are not code, by their string id. */
+enum fb_writer_mark {
+    FB_MARK_TRUNCATED = 1,
+    FB_MARK_PARTIAL = 2,
+};
+
+struct fb_sample {
+    uint64_t time_ns;
+    uint32_t thread;
+    uint32_t stack;
+    uint32_t weight;
+};
+
+struct fb_pc_entry {
+    uint64_t pc;
+    uint32_t frame[2]; /* its id where pc is a return address, and where it is exact; 0: not known */
+    uint32_t epoch;    /* valid if the writer's                                                    */
+    bool signal_frame; /* the frame is a signal trampoline: the next one's pc is exact             */
+};
+
+struct fb_writer {
+    const struct fb_config *config;
+    const struct fb_manifest *manifest;
+    struct fb_bank bank;
+    struct fb_intern intern;
+    struct fb_counters counters;
+    struct fb_maps generated;
+    bool generated_read; /* in this flush */
+    struct fb_chunk modules; /* kept until written */
+    struct fb_chunk threads;
+    struct fb_chunk frames;
+    struct fb_chunk stacks;
+    struct fb_chunk misc; /* manifest, samples, counters, losses */
+    uint32_t first_frame; /* of the frames chunk */
+    uint32_t first_stack;
+    struct fb_sample *samples;
+    uint32_t sample_count;
+    struct fb_pc_entry *pcs;
+    uint32_t epoch;
+    uint64_t samples_written;
+    uint64_t weight_written;
+    uint64_t exited_cpu_ns; /* of threads whose slot was freed */
+    uint64_t exited_handler_ns;
+    uint64_t exited_handler_count;
+    uint64_t exited_weight;
+    uint64_t exited_overrun;
+    uint64_t losses_written[FB_LOSS_CAUSE_COUNT];
+    uint32_t next_checked; /* slot where the next look at CPU times begins */
+    uint32_t name_budget;
+    uint64_t born_ns;
+    bool ended; /* END is the last chunk: nothing more until fb_writer_resume() */
+};
+
+/* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper may
+ * have been half-way through moving a table, so that no size can be trusted. */
+bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
+                    const struct fb_manifest *manifest, uint64_t run_id);
+
+void fb_writer_flush(struct fb_writer *w, enum fb_flush why);
+
+/* exec failed: the program goes on. */
+void fb_writer_resume(struct fb_writer *w);
+
+#endif

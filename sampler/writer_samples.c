@@ -1,0 +1,329 @@
+/* writer_samples.c - records to frames, stacks and samples.  See writer.h. */
+#include "sampler/writer_samples.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "sampler/modules.h"
+#include "sampler/signal/code_map.h"
+#include "sampler/signal/handler.h"
+#include "sampler/threads.h"
+#include "sampler/writer_threads.h"
+
+enum {
+    GRAIN_NS = 1000000, /* of sample times */
+    FRAME_BYTES_MAX = 1 + 5 + 10 + 3,
+    NODE_BYTES_MAX = 5 + 5,
+    SAMPLE_BYTES_MAX = 10 + 5 + 5 + 5,
+};
+
+struct fb_segment *fb_samples_take(struct fb_writer *w)
+{
+    uint32_t end = fb_threads_end();
+    struct fb_segment *list = NULL;
+    struct fb_segment *full;
+
+    (void)w;
+    for (uint32_t i = 0; i < end; i++) {
+        struct fb_thread *t = fb_threads_slot(i);
+        struct fb_segment *segment = atomic_exchange(&t->segment, NULL);
+
+        if (segment != NULL)
+            fb_pool_push_full(segment);
+    }
+    full = fb_pool_take_full();
+    /* Newest first; turned round, so that time mostly grows. */
+    while (full != NULL) {
+        struct fb_segment *next = fb_pool_next(full);
+
+        fb_pool_link(full, list);
+        list = full;
+        full = next;
+    }
+    return list;
+}
+
+static bool frames_write(struct fb_writer *w)
+{
+    uint8_t bytes[FB_WIRE_VARINT_MAX];
+    struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
+
+    if (w->frames.count == 0)
+        return true;
+    fb_wire_put_varint(&prefix, w->first_frame);
+    if (!fb_bank_write_list(&w->bank, &w->frames, FB_CHUNK_FRAMES, &prefix))
+        return false;
+    w->first_frame = w->intern.next_frame;
+    return true;
+}
+
+static bool stacks_write(struct fb_writer *w)
+{
+    uint8_t bytes[FB_WIRE_VARINT_MAX];
+    struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
+
+    if (w->stacks.count == 0)
+        return true;
+    fb_wire_put_varint(&prefix, w->first_stack);
+    if (!fb_bank_write_list(&w->bank, &w->stacks, FB_CHUNK_STACKS, &prefix))
+        return false;
+    w->first_stack = w->intern.next_node;
+    return true;
+}
+
+static bool threads_write(struct fb_writer *w)
+{
+    return w->threads.count == 0 ||
+           fb_bank_write_list(&w->bank, &w->threads, FB_CHUNK_THREADS, NULL);
+}
+
+static bool columns_write(struct fb_writer *w)
+{
+    struct fb_wire_out *out = &w->misc.body;
+    int64_t base = (int64_t)(w->samples[0].time_ns / GRAIN_NS);
+    int64_t before = base;
+
+    fb_chunk_begin(&w->misc, w->misc.memory, w->misc.size);
+    fb_wire_put_signed(out, base * GRAIN_NS);
+    fb_wire_put_varint(out, GRAIN_NS);
+    fb_wire_put_varint(out, w->sample_count);
+    for (uint32_t i = 0; i < w->sample_count; i++) {
+        int64_t at = (int64_t)(w->samples[i].time_ns / GRAIN_NS);
+
+        fb_wire_put_signed(out, at - before);
+        before = at;
+    }
+    for (uint32_t i = 0; i < w->sample_count; i++)
+        fb_wire_put_varint(out, w->samples[i].thread);
+    for (uint32_t i = 0; i < w->sample_count; i++)
+        fb_wire_put_varint(out, w->samples[i].stack);
+    for (uint32_t i = 0; i < w->sample_count; i++)
+        fb_wire_put_varint(out, w->samples[i].weight);
+    return fb_bank_write(&w->bank, &w->misc, FB_CHUNK_SAMPLES, NULL, 0);
+}
+
+/* Definitions that did not reach the file: give them out anew from now on. */
+static void definitions_forget(struct fb_writer *w)
+{
+    fb_intern_reset(&w->intern);
+    w->epoch++;
+    fb_chunk_begin(&w->frames, w->frames.memory, w->frames.size);
+    fb_chunk_begin(&w->stacks, w->stacks.memory, w->stacks.size);
+    fb_chunk_begin(&w->threads, w->threads.memory, w->threads.size);
+    w->first_frame = w->intern.next_frame;
+    w->first_stack = w->intern.next_node;
+    fb_writer_threads_forget_names();
+}
+
+static void batch_write(struct fb_writer *w)
+{
+    uint64_t weight = 0;
+    bool ok;
+
+    for (uint32_t i = 0; i < w->sample_count; i++)
+        weight += w->samples[i].weight;
+    ok = threads_write(w) && frames_write(w) && stacks_write(w);
+    if (!ok)
+        definitions_forget(w);
+    if (w->sample_count == 0)
+        return;
+    if (ok && columns_write(w)) {
+        w->samples_written += w->sample_count;
+        w->weight_written += weight;
+    } else {
+        atomic_fetch_add(&fb_handler_losses[FB_LOSS_WRITE], weight);
+    }
+    w->sample_count = 0;
+}
+
+static enum fb_frame_kind kind_without_module(struct fb_writer *w, uint64_t address)
+{
+    if (!w->generated_read) {
+        fb_maps_read_generated(&w->generated);
+        w->generated_read = true;
+    }
+    return fb_maps_is_generated(&w->generated, address) ? FB_FRAME_JIT : FB_FRAME_NATIVE;
+}
+
+static void frame_put(struct fb_writer *w, const struct fb_frame_key *key)
+{
+    fb_wire_put_u8(&w->frames.body, key->kind);
+    fb_wire_put_varint(&w->frames.body, key->module);
+    fb_wire_put_varint(&w->frames.body, key->address);
+    fb_wire_put_varint(&w->frames.body, key->name);
+    w->frames.count++;
+}
+
+/* The frame of a mark whose string id is `name`. */
+static uint32_t mark_make(struct fb_writer *w, enum fb_writer_mark name)
+{
+    struct fb_frame_key key = {.name = (uint16_t)name, .kind = FB_FRAME_MARK};
+    bool is_new;
+    uint32_t id = fb_intern_frame(&w->intern, &key, &is_new);
+
+    if (id != 0 && is_new)
+        frame_put(w, &key);
+    return id;
+}
+
+/* The bank's address of a frame is the pc where it is exact (the innermost frame, and those that a
+ * signal interrupted), else pc - 1: inside the call, not behind it. */
+static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_t time_ns)
+{
+    uint64_t address = exact ? pc : pc - 1;
+    struct fb_frame_key key = {.address = address};
+    struct fb_module_ref module;
+    uint32_t id;
+    bool is_new;
+
+    if (fb_modules_find(address, (int64_t)time_ns, &module)) {
+        key.module = module.id + 1;
+        key.address = address - module.bias;
+        key.kind = FB_FRAME_NATIVE;
+    } else {
+        key.kind = (uint8_t)kind_without_module(w, address);
+    }
+    id = fb_intern_frame(&w->intern, &key, &is_new);
+    if (id != 0 && is_new)
+        frame_put(w, &key);
+    return id;
+}
+
+static bool is_signal_frame(uint64_t pc)
+{
+    const struct fb_code_module *module = fb_code_map_find(fb_code_map_enter(), pc);
+    const struct fb_rule *rule = NULL;
+    bool answer;
+
+    if (module != NULL && module->rows.row_count > 0)
+        rule = fb_rows_find(&module->rows, (uint32_t)(pc - module->start));
+    answer = rule != NULL && rule->cfa == FB_CFA_SIGNAL;
+    fb_code_map_leave();
+    return answer;
+}
+
+static struct fb_pc_entry *pc_entry(struct fb_writer *w, uint64_t pc)
+{
+    uint64_t hash = pc * 0x9e3779b97f4a7c15u;
+    struct fb_pc_entry *e = &w->pcs[hash >> 52];
+
+    _Static_assert(FB_WRITER_PC_CACHE == 1 << 12, "the shift above");
+    if (e->pc == pc && e->epoch == w->epoch)
+        return e;
+    e->pc = pc;
+    e->epoch = w->epoch;
+    e->frame[0] = e->frame[1] = 0;
+    e->signal_frame = is_signal_frame(pc);
+    return e;
+}
+
+/* Frame ids of r->pcs into ids, innermost first; 0 where memory was short. */
+static void frames_resolve(struct fb_writer *w, const struct fb_record *r, uint32_t *ids)
+{
+    bool exact = true;
+
+    for (unsigned i = 0; i < r->depth; i++) {
+        struct fb_pc_entry *e = pc_entry(w, r->pcs[i]);
+        bool whole = exact || e->signal_frame; /* nobody called a trampoline */
+
+        if (e->frame[whole] == 0)
+            e->frame[whole] = frame_make(w, r->pcs[i], whole, r->time_ns);
+        ids[i] = e->frame[whole];
+        exact = e->signal_frame;
+    }
+}
+
+static uint32_t node_add(struct fb_writer *w, uint32_t parent, uint32_t frame)
+{
+    bool is_new;
+    uint32_t id;
+
+    if (frame == 0)
+        return 0;
+    id = fb_intern_node(&w->intern, parent, frame, &is_new);
+    if (id != 0 && is_new) {
+        fb_wire_put_varint(&w->stacks.body, id - parent);
+        fb_wire_put_varint(&w->stacks.body, frame);
+        w->stacks.count++;
+    }
+    return id;
+}
+
+/* The node of the whole stack; 0 if memory was short. */
+static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
+{
+    uint32_t ids[FB_SAMPLE_DEPTH_MAX];
+    uint32_t node = 0;
+
+    frames_resolve(w, r, ids);
+    if (r->stop != FB_WALK_ROOT) {
+        node = node_add(w, 0, mark_make(w, r->stop == FB_WALK_DEPTH ? FB_MARK_TRUNCATED : FB_MARK_PARTIAL));
+        if (node == 0)
+            return 0;
+    }
+    for (unsigned i = r->depth; i > 0; i--) {
+        node = node_add(w, node, ids[i - 1]);
+        if (node == 0)
+            return 0;
+    }
+    return node;
+}
+
+static bool batch_is_full(const struct fb_writer *w)
+{
+    return w->sample_count == FB_WRITER_BATCH ||
+           w->frames.body.cap - w->frames.body.len < FB_SAMPLE_DEPTH_MAX * FRAME_BYTES_MAX + 64 ||
+           w->stacks.body.cap - w->stacks.body.len <
+               (FB_SAMPLE_DEPTH_MAX + 1) * NODE_BYTES_MAX + 64 ||
+           w->threads.body.cap - w->threads.body.len < 128;
+}
+
+static void record_add(struct fb_writer *w, const struct fb_record *r)
+{
+    uint32_t stack;
+
+    if (batch_is_full(w))
+        batch_write(w);
+    fb_writer_thread_name(w, r->slot, r->thread_id, r->time_ns);
+    stack = stack_make(w, r);
+    if (stack == 0) {
+        atomic_fetch_add(&fb_handler_losses[FB_LOSS_TABLE_FULL], r->weight);
+        return;
+    }
+    w->samples[w->sample_count++] = (struct fb_sample){
+        .time_ns = r->time_ns, .thread = r->thread_id, .stack = stack, .weight = r->weight};
+}
+
+static const struct fb_record *record_at(const struct fb_segment *segment, uint32_t *at)
+{
+    const struct fb_record *r = (const struct fb_record *)(const void *)(segment->data + *at);
+
+    *at += (uint32_t)sizeof *r + 8u * r->depth;
+    return r;
+}
+
+void fb_samples_write(struct fb_writer *w, struct fb_segment *segments)
+{
+    while (segments != NULL) {
+        struct fb_segment *next = fb_pool_next(segments);
+
+        for (uint32_t at = 0; at < segments->used;)
+            record_add(w, record_at(segments, &at));
+        fb_pool_give(segments);
+        segments = next;
+    }
+    batch_write(w);
+}
+
+void fb_samples_lose(struct fb_writer *w, struct fb_segment *segments)
+{
+    (void)w;
+    while (segments != NULL) {
+        struct fb_segment *next = fb_pool_next(segments);
+
+        for (uint32_t at = 0; at < segments->used;)
+            atomic_fetch_add(&fb_handler_losses[FB_LOSS_WRITE], record_at(segments, &at)->weight);
+        fb_pool_give(segments);
+        segments = next;
+    }
+}

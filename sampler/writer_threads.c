@@ -1,0 +1,253 @@
+/* writer_threads.c - see writer_threads.h. */
+#include "sampler/writer_threads.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sampler/clock.h"
+#include "sampler/signal/handler.h"
+#include "sampler/text.h"
+#include "sampler/threads.h"
+
+enum { NAME_AGE_NS = 1000000000 };
+
+/* /proc/self/task/<tid>/<file> */
+static ssize_t task_read(int32_t tid, const char *file, char *buffer, size_t cap)
+{
+    char path[64];
+    struct fb_text t = {.data = path, .cap = sizeof path};
+
+    fb_text_str(&t, "/proc/self/task/");
+    fb_text_dec(&t, (uint64_t)tid);
+    fb_text_str(&t, "/");
+    fb_text_str(&t, file);
+    return fb_file_read(path, buffer, cap);
+}
+
+static bool blocks_signal(int32_t tid)
+{
+    char text[4096];
+    const char *at;
+    uint64_t mask = 0;
+
+    if (task_read(tid, "status", text, sizeof text) < 0)
+        return false;
+    at = strstr(text, "\nSigBlk:\t");
+    if (at == NULL)
+        return false;
+    for (at += 9; (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f'); at++)
+        mask = mask << 4 | (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+    return (mask >> (SIGPROF - 1) & 1) != 0;
+}
+
+/* It used CPU for several ticks and no signal came: is the signal blocked?  Once a thread. */
+static void silence_look(const struct fb_writer *w, struct fb_thread *t)
+{
+    uint64_t count = atomic_load(&t->handler_count);
+
+    if (count != t->checked_count) {
+        t->checked_count = count;
+        t->checked_cpu_ns = t->cpu_ns;
+        return;
+    }
+    if (t->blocked || t->timer < 0 || t->cpu_ns - t->checked_cpu_ns < 4 * w->config->interval_ns)
+        return;
+    t->checked_cpu_ns = t->cpu_ns;
+    if (!blocks_signal(t->tid))
+        return;
+    t->blocked = true;
+    atomic_fetch_add(&fb_handler_losses[FB_LOSS_SIGNAL_BLOCKED], 1);
+}
+
+static void stack_look(struct fb_thread *t)
+{
+    uintptr_t hint = atomic_load(&t->stack_hint);
+    struct fb_map map;
+
+    if (t->stack.top != 0 || hint == 0)
+        return;
+    atomic_store(&t->stack_hint, 0);
+    if (!fb_maps_find(hint, &map))
+        return;
+    /* The handler takes a top of 0 for "not known": it is set last. */
+    t->stack.low = (uintptr_t)map.start;
+    atomic_thread_fence(memory_order_release);
+    t->stack.top = (uintptr_t)map.end;
+}
+
+static void thread_look(struct fb_writer *w, struct fb_thread *t)
+{
+    uint64_t cpu_ns;
+
+    if (!fb_clock_thread_cpu(t->tid, &cpu_ns)) {
+        fb_thread_bury(t);
+        return;
+    }
+    t->cpu_ns = cpu_ns;
+    silence_look(w, t);
+    stack_look(t);
+}
+
+/* "SigQ:\t12/96365": signals queued by the user's processes, timers included, and their limit. */
+static void pending_look(void)
+{
+    char text[4096];
+    const char *at;
+    uint64_t used;
+
+    if (fb_file_read("/proc/self/status", text, sizeof text) < 0)
+        return;
+    at = strstr(text, "\nSigQ:\t");
+    if (at == NULL)
+        return;
+    used = fb_text_number(at + 7, &at);
+    if (*at == '/')
+        fb_clock_pending_set(used, fb_text_number(at + 1, &at));
+}
+
+/* The last thread left by a way that no wrapper sees: the process is a helper and a zombie. */
+static void leader_look(void)
+{
+    char text[512];
+    const char *at;
+
+    if (fb_threads_live() != 1 || fb_file_read("/proc/self/stat", text, sizeof text) < 0)
+        return;
+    at = strrchr(text, ')');
+    if (at == NULL || at[1] != ' ' || at[2] != 'Z')
+        return;
+    for (uint32_t i = 0; i < fb_threads_end(); i++)
+        if (atomic_load(&fb_threads_slot(i)->state) == FB_THREAD_LIVE &&
+            fb_threads_slot(i)->tid == getpid())
+            fb_thread_bury(fb_threads_slot(i));
+}
+
+void fb_writer_threads_look(struct fb_writer *w)
+{
+    uint32_t end = fb_threads_end();
+    uint32_t budget = FB_THREADS_CHECKED;
+
+    w->name_budget = FB_NAMES_CHECKED;
+    pending_look();
+    leader_look();
+    fb_threads_adopt((int32_t)syscall(SYS_gettid));
+    for (uint32_t i = 0; i < end && budget > 0; i++) {
+        struct fb_thread *t = fb_threads_slot((w->next_checked + i) % end);
+
+        if (atomic_load(&t->state) != FB_THREAD_LIVE)
+            continue;
+        thread_look(w, t);
+        if (--budget == 0)
+            w->next_checked = (w->next_checked + i + 1) % end;
+    }
+    for (uint32_t i = 0; i < end; i++) {
+        struct fb_thread *t = fb_threads_slot(i);
+
+        if (atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_EXITED)
+            t->drained = true;
+    }
+}
+
+void fb_writer_threads_free(struct fb_writer *w)
+{
+    uint32_t end = fb_threads_end();
+
+    for (uint32_t i = 0; i < end; i++) {
+        struct fb_thread *t = fb_threads_slot(i);
+
+        if (!t->drained)
+            continue;
+        t->drained = false;
+        w->exited_cpu_ns += t->cpu_ns;
+        w->exited_handler_ns += atomic_load(&t->handler_ns);
+        w->exited_handler_count += atomic_load(&t->handler_count);
+        w->exited_weight += atomic_load(&t->weight);
+        w->exited_overrun += atomic_load(&t->overrun);
+        atomic_store_explicit(&t->state, FB_THREAD_FREE, memory_order_release);
+    }
+}
+
+/* The comm of a living thread, or what one that left said. */
+static void name_read(const struct fb_thread *t, char name[FB_THREAD_NAME])
+{
+    char text[FB_THREAD_NAME + 1];
+    ssize_t n = -1;
+
+    if (atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_LIVE)
+        n = task_read(t->tid, "comm", text, sizeof text);
+    if (n > 0) {
+        if (text[n - 1] == '\n')
+            n--;
+        if (n > FB_THREAD_NAME - 1)
+            n = FB_THREAD_NAME - 1;
+        memcpy(name, text, (size_t)n);
+        name[n] = '\0';
+    } else {
+        memcpy(name, t->exit_name, FB_THREAD_NAME);
+    }
+}
+
+void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns)
+{
+    struct fb_thread *t = fb_threads_slot(slot);
+    char name[FB_THREAD_NAME];
+    uint64_t now;
+    bool first = t->named_ns == 0;
+
+    if (t->id != id || (!first && w->name_budget == 0))
+        return;
+    now = fb_clock_now();
+    if (!first && now - (uint64_t)t->named_ns < NAME_AGE_NS)
+        return;
+    if (!first)
+        w->name_budget--;
+    t->named_ns = (int64_t)now;
+    name_read(t, name);
+    if (!first && strcmp(name, t->name) == 0)
+        return;
+    memcpy(t->name, name, sizeof name);
+    fb_wire_put_varint(&w->threads.body, t->id);
+    fb_wire_put_varint(&w->threads.body, (uint64_t)t->tid);
+    fb_wire_put_signed(&w->threads.body, (int64_t)(first ? time_ns : now));
+    fb_wire_put_blob(&w->threads.body, name, strlen(name));
+    w->threads.count++;
+}
+
+void fb_writer_threads_forget_names(void)
+{
+    uint32_t end = fb_threads_end();
+
+    for (uint32_t i = 0; i < end; i++)
+        fb_threads_slot(i)->named_ns = 0;
+}
+
+void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
+{
+    struct fb_counters_own own = {
+        .threads_cpu_ns = w->exited_cpu_ns,
+        .handler_ns = w->exited_handler_ns,
+        .handler_count = w->exited_handler_count,
+        .weight = w->exited_weight,
+        .overrun = w->exited_overrun,
+        .bytes = w->bank.bytes,
+    };
+    uint32_t end = fb_threads_end();
+
+    for (uint32_t i = 0; i < end; i++) {
+        struct fb_thread *t = fb_threads_slot(i);
+        uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+
+        if (state != FB_THREAD_LIVE && state != FB_THREAD_EXITED)
+            continue;
+        own.threads += state == FB_THREAD_LIVE;
+        own.threads_cpu_ns += t->cpu_ns;
+        own.handler_ns += atomic_load(&t->handler_ns);
+        own.handler_count += atomic_load(&t->handler_count);
+        own.weight += atomic_load(&t->weight);
+        own.overrun += atomic_load(&t->overrun);
+    }
+    *ret_own = own;
+}

@@ -1,0 +1,29 @@
+/* writer_threads.h - the part of the writer that looks after threads: names, CPU time, silence, ends.
+ * Inside sampler/ only. */
+#ifndef FB_SAMPLER_WRITER_THREADS_H
+#define FB_SAMPLER_WRITER_THREADS_H
+
+#include "sampler/writer.h"
+
+/* Before segments are taken: adopts, buries, reads CPU times (FB_THREADS_CHECKED slots a call, round
+ * robin), finds threads that block the signal, and remembers which slots are EXITED now. */
+void fb_writer_threads_look(struct fb_writer *w);
+
+/* After their records are written: frees the slots that look() found EXITED. */
+void fb_writer_threads_free(struct fb_writer *w);
+
+/* Puts the thread's name into the threads chunk, if it has a new one. */
+void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns);
+
+/* After a lost THREADS chunk: all names are new again. */
+void fb_writer_threads_forget_names(void);
+
+/* Sums over living and exited threads. */
+void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own);
+
+enum {
+    FB_THREADS_CHECKED = 256,
+    FB_NAMES_CHECKED = 32, /* renames looked for, a flush */
+};
+
+#endif
