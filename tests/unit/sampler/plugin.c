@@ -1,5 +1,5 @@
 /* plugin.c - a library to be loaded and unloaded: calls back below a frame of its own. */
-unsigned plugin_call(unsigned depth, void (*leaf)(void));
+__attribute__((visibility("default"))) unsigned plugin_call(unsigned depth, void (*leaf)(void));
 
 __attribute__((noinline)) unsigned plugin_call(unsigned depth, void (*leaf)(void))
 {
