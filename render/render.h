@@ -22,12 +22,28 @@ enum fb_align { FB_ALIGN_LEFT, FB_ALIGN_RIGHT };
 
 struct fb_table; /* title, columns, rows of cells, notes under it */
 
-/* A cell has a text for people and, where it is a number, its full-precision value for CSV/JSON. */
+/* A cell has a text for people and, where it is a number, its full-precision value for CSV/JSON.
+ *
+ *     struct fb_table *t = fb_table_new("Steps");
+ *     fb_table_column(t, "offered", "offered", FB_ALIGN_RIGHT);      all columns first
+ *     fb_table_data_column(t, "secs");
+ *     fb_table_row(t);                                               then row by row,
+ *     fb_table_number(t, 3000, 0);                                   cell by cell
+ *     fb_table_number(t, 110.2, 3);
+ *     fb_table_note(t, "A sentence.");
+ *
+ * Texts are copied and may hold any byte: each writer makes them harmless for its format.  A row
+ * may end early (the rest is blank); more cells than columns is a bug. */
 struct fb_table *fb_table_new(const char *title);
 void fb_table_free(struct fb_table *t);
 void fb_table_column(struct fb_table *t, const char *key, const char *heading, enum fb_align align);
+void fb_table_data_column(struct fb_table *t, const char *key); /* CSV and JSON only */
+/* Stands over the columns that are added from here on; NULL ends it. */
+void fb_table_group(struct fb_table *t, const char *heading);
+void fb_table_clip(struct fb_table *t, size_t width);     /* the last column, in text only   */
 void fb_table_row(struct fb_table *t);                    /* starts a row              */
 void fb_table_text(struct fb_table *t, const char *text); /* next cell of the row      */
+void fb_table_text_n(struct fb_table *t, const char *text, size_t len);
 void fb_table_number(struct fb_table *t, double value, int decimals); /* NAN: "n/a"    */
 void fb_table_textf(struct fb_table *t, double value, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); /* a number shown in words of its own */
@@ -35,6 +51,14 @@ void fb_table_mute(struct fb_table *t);    /* the row carries no verdict */
 void fb_table_rule(struct fb_table *t);    /* a line before the next row */
 void fb_table_note(struct fb_table *t, const char *sentence);
 
+/* What the last cell says: shown as a colour (if asked) and in bold, never as a colour alone. */
+enum fb_tone { FB_TONE_PLAIN, FB_TONE_STRONG, FB_TONE_LESS, FB_TONE_MORE };
+void fb_table_tone(struct fb_table *t, enum fb_tone tone);
+
+/* text  aligned columns, notes wrapped under the table;  md  GitHub's tables, the groups in front
+ * of the headings;  csv  RFC 4180, one block a table, with a first column `table` and an empty line
+ * between them if there are several, without notes;  json  {"tables": [{title, columns, rows,
+ * notes}]}, a row by column keys, NAN as null. */
 struct fb_table_writer {
     const char *name; /* "text", "md", "csv", "json" */
     void (*write)(const struct fb_table *const *tables, size_t count, bool color,

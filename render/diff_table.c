@@ -1,0 +1,375 @@
+/* The tables of one step of a diff.  Every figure comes from diff/; here it only gets its words. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "render/render.h"
+
+enum { FRAME_WIDTH = 48 };
+
+#define CHANGE_RULE " = (variant - control) / control"
+
+static const int metric_decimals[FB_METRIC_COUNT] = {
+    [FB_METRIC_OFFERED] = 0,   [FB_METRIC_DELIVERED] = 1,
+    [FB_METRIC_NOT_SENT] = 1,  [FB_METRIC_P50] = 2,
+    [FB_METRIC_P99] = 2,       [FB_METRIC_P999] = 2,
+    [FB_METRIC_CORES] = 3,     [FB_METRIC_CPU_PER_REQUEST] = 4,
+    [FB_METRIC_THROTTLED] = 1, [FB_METRIC_HEAP] = 0,
+    [FB_METRIC_RSS] = 0,
+};
+
+/* The larger half of an interval, so that value ± half covers it. */
+static double half_of(double value, double lo, double hi)
+{
+    return fmax(value - lo, hi - value);
+}
+
+static void percent_text(struct fb_buf *b, double ratio)
+{
+    double p = 100 * ratio;
+    int decimals = fabs(p) >= 1000 ? 0 : 1;
+
+    fb_buf_printf(b, "%+.*f", decimals, fabs(p) < 0.05 ? 0.0 : p);
+}
+
+static void share_cell(struct fb_table *t, const struct fb_diff_side *s)
+{
+    double half = half_of(s->share, s->share_lo, s->share_hi);
+
+    if (isnan(s->share))
+        fb_table_number(t, NAN, 1);
+    else if (isnan(half))
+        fb_table_textf(t, 100 * s->share, "%.1f", 100 * s->share);
+    else
+        fb_table_textf(t, 100 * s->share, "%.1f ±%.1f%s", 100 * s->share, 100 * half,
+                       s->deff_assumed ? "*" : "");
+}
+
+static void ms_cell(struct fb_table *t, const struct fb_diff_side *s)
+{
+    double half = half_of(s->ms, s->ms_lo, s->ms_hi);
+
+    if (isnan(s->ms) || isnan(half))
+        fb_table_number(t, s->ms, 4);
+    else
+        fb_table_textf(t, s->ms, "%.4f ±%.4f", s->ms, half);
+}
+
+/* +1: only the variant has it; -1: only the control has it; 0: both or neither. */
+static int presence(const struct fb_diff_row *r)
+{
+    bool control = r->control.share > 0, variant = r->variant.share > 0;
+
+    return control == variant ? 0 : variant ? 1 : -1;
+}
+
+static enum fb_tone tone_of(const struct fb_diff_row *r, int side)
+{
+    if (r->verdict != FB_VERDICT_DIFF && r->verdict != FB_VERDICT_ABSENT)
+        return FB_TONE_PLAIN;
+    if (side != 0)
+        return side > 0 ? FB_TONE_MORE : FB_TONE_LESS;
+    return isnan(r->change) ? FB_TONE_STRONG : r->change > 0 ? FB_TONE_MORE : FB_TONE_LESS;
+}
+
+static void change_cells(struct fb_table *t, const struct fb_diff_row *r, int side)
+{
+    struct fb_buf b = {0};
+
+    fb_buf_puts(&b, "");
+    if (side != 0)
+        fb_table_textf(t, NAN, side > 0 ? "new" : "gone");
+    else if (isnan(r->change))
+        fb_table_number(t, NAN, 1);
+    else {
+        percent_text(&b, r->change);
+        fb_table_textf(t, 100 * r->change, "%s", b.data);
+    }
+    fb_table_tone(t, tone_of(r, side));
+    b.len = 0;
+    if (side == 0 && !isnan(r->d_lo) && !isnan(r->d_hi)) {
+        percent_text(&b, exp(r->d_lo) - 1);
+        fb_buf_puts(&b, " to ");
+        percent_text(&b, exp(r->d_hi) - 1);
+    }
+    fb_table_text_n(t, b.data, b.len);
+    fb_buf_done(&b);
+}
+
+static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int side)
+{
+    struct fb_buf why = {0};
+
+    if (r->verdict == FB_VERDICT_ABSENT || r->verdict == FB_VERDICT_NOT_SEEN) {
+        char *text = fb_format("%s in %s", r->verdict == FB_VERDICT_ABSENT ? "absent" : "not seen",
+                               side > 0 ? "control" : "variant");
+
+        fb_table_text(t, text);
+        free(text);
+        if (!isnan(r->bound))
+            fb_buf_printf(&why, "at most %.2g %% there", 100 * r->bound);
+    } else {
+        fb_table_text(t, fb_verdict_word(r->verdict));
+    }
+    fb_table_tone(t, tone_of(r, side));
+    if (r->reason && r->reason[0] != '\0')
+        fb_buf_printf(&why, "%s%s", why.len > 0 ? "; " : "", r->reason);
+    if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde))
+        fb_buf_printf(&why, "%scould hide ±%.2g %%", why.len > 0 ? "; " : "", 100 * r->mde);
+    if (r->within_delta)
+        fb_buf_printf(&why, "%ssmaller than the margin that counts", why.len > 0 ? "; " : "");
+    fb_table_text_n(t, why.data ? why.data : "", why.len);
+    fb_buf_done(&why);
+    if (r->verdict != FB_VERDICT_DIFF && r->verdict != FB_VERDICT_SAME &&
+        r->verdict != FB_VERDICT_ABSENT)
+        fb_table_mute(t);
+}
+
+static void side_data(struct fb_table *t, const struct fb_diff_side *s)
+{
+    fb_table_number(t, 100 * s->share_lo, 3);
+    fb_table_number(t, 100 * s->share_hi, 3);
+    fb_table_number(t, s->ms_lo, 6);
+    fb_table_number(t, s->ms_hi, 6);
+    fb_table_number(t, s->samples, 0);
+    fb_table_number(t, s->cores, 4);
+    fb_table_number(t, s->deff, 2);
+    fb_table_number(t, s->deff_assumed ? 1 : 0, 0);
+}
+
+static void change_data(struct fb_table *t, const struct fb_diff_row *r)
+{
+    fb_table_number(t, 100 * (exp(r->d_lo) - 1), 3);
+    fb_table_number(t, 100 * (exp(r->d_hi) - 1), 3);
+    fb_table_number(t, r->change_ms, 6);
+    fb_table_number(t, 100 * r->floor, 3);
+    fb_table_number(t, 100 * r->mde, 3);
+    fb_table_number(t, 100 * r->bound, 4);
+}
+
+static void change_columns(struct fb_table *t, const char *rule)
+{
+    fb_table_group(t, rule);
+    fb_table_column(t, "change_percent", "%", FB_ALIGN_RIGHT);
+    fb_table_column(t, "interval_text", "95 % interval", FB_ALIGN_LEFT);
+}
+
+static void verdict_columns(struct fb_table *t)
+{
+    fb_table_group(t, NULL);
+    fb_table_column(t, "verdict", "verdict", FB_ALIGN_LEFT);
+    fb_table_column(t, "reason", "", FB_ALIGN_LEFT);
+}
+
+static void change_data_columns(struct fb_table *t)
+{
+    static const char *const keys[] = {"change_lo_percent", "change_hi_percent", "change_ms",
+                                       "floor_percent",     "mde_percent",       "bound_percent"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        fb_table_data_column(t, keys[i]);
+}
+
+/* The columns that a table of shares has after its names. */
+static void share_columns(struct fb_table *t, bool has_ms, bool on_ms)
+{
+    static const char *const arms[] = {"control", "variant"};
+    static const char *const keys[] = {
+        "share_lo_percent", "share_hi_percent", "ms_lo", "ms_hi", "samples", "cores", "deff",
+        "deff_assumed"};
+
+    for (size_t a = 0; a < 2; a++) {
+        char *share = fb_format("%s_share_percent", arms[a]), *ms = fb_format("%s_ms", arms[a]);
+
+        fb_table_group(t, arms[a]);
+        fb_table_column(t, share, "share %", FB_ALIGN_RIGHT);
+        if (has_ms)
+            fb_table_column(t, ms, "ms/req", FB_ALIGN_RIGHT);
+        free(share);
+        free(ms);
+    }
+    change_columns(t, on_ms ? "change of ms/req" CHANGE_RULE : "change of share" CHANGE_RULE);
+    fb_table_column(t, "change_points", "points", FB_ALIGN_RIGHT);
+    verdict_columns(t);
+    change_data_columns(t);
+    for (size_t a = 0; a < 2; a++)
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            char *key = fb_format("%s_%s", arms[a], keys[i]);
+
+            fb_table_data_column(t, key);
+            free(key);
+        }
+}
+
+static void share_cells(struct fb_table *t, const struct fb_diff_row *r, bool has_ms)
+{
+    int side = presence(r);
+    struct fb_buf b = {0};
+
+    share_cell(t, &r->control);
+    if (has_ms)
+        ms_cell(t, &r->control);
+    share_cell(t, &r->variant);
+    if (has_ms)
+        ms_cell(t, &r->variant);
+    change_cells(t, r, side);
+    percent_text(&b, r->change_points);
+    fb_table_textf(t, 100 * r->change_points, "%s", isnan(r->change_points) ? "n/a" : b.data);
+    verdict_cells(t, r, side);
+    change_data(t, r);
+    side_data(t, &r->control);
+    side_data(t, &r->variant);
+    fb_buf_done(&b);
+}
+
+/* The label of the first run of one arm in the step, "" if there is none. */
+static const char *label_of(const struct fb_diff_step *s, bool is_variant)
+{
+    for (size_t i = 0; i < s->runs_count; i++)
+        if (s->runs[i].arm->is_variant == is_variant)
+            return s->runs[i].arm->label;
+    return "";
+}
+
+static struct fb_table *new_table(const char *what, const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+    struct fb_buf title = {0};
+    struct fb_table *t;
+
+    fb_buf_printf(&title, "%s, step %s: control %s, variant %s", what, s->name, label_of(s, false),
+                  label_of(s, true));
+    if (s->pairs > 1)
+        fb_buf_printf(&title, ", %zu pairs", s->pairs);
+    t = fb_table_new(title.data);
+    fb_buf_done(&title);
+    return t;
+}
+
+static void step_notes(struct fb_table *t, const struct fb_diff_step *s)
+{
+    if (s->why && s->why[0] != '\0') {
+        char *note = fb_format("Health of the step: %s.", s->why);
+
+        fb_table_note(t, note);
+        free(note);
+    }
+    if (s->denial && s->denial[0] != '\0') {
+        char *note = fb_format("No verdicts in this step: %s.", s->denial);
+
+        fb_table_note(t, note);
+        free(note);
+    }
+    if (!s->is_comparable)
+        fb_table_note(t, "The delivered rates differ by more than 0.5 %: cost per request depends "
+                         "on the rate, so the arms are not compared at equal load.");
+}
+
+static void diff_notes(struct fb_table *t, const struct fb_diff *diff)
+{
+    for (size_t i = 0; i < diff->notes_count; i++)
+        fb_table_note(t, diff->notes[i]);
+    fb_table_note(t, "On-CPU time of the profiled processes only: waiting and parked threads, CPU "
+                     "outside them (kernel work on other CPUs, softirq of the node) and lost "
+                     "samples are in no row.");
+}
+
+/* What the signs of a table of shares mean. */
+static void share_notes(struct fb_table *t, const struct fb_diff_row *rows, size_t count)
+{
+    bool assumed = false;
+
+    for (size_t i = 0; i < count; i++)
+        assumed |= rows[i].control.deff_assumed || rows[i].variant.deff_assumed;
+    fb_table_note(t, "± is the larger half of the 95 % interval; points are of share.");
+    if (assumed)
+        fb_table_note(t, "* the profile has no times: the correlation of its samples is assumed.");
+}
+
+struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+    struct fb_table *t = new_table("Metrics", diff, step);
+
+    fb_table_column(t, "metric", "metric", FB_ALIGN_LEFT);
+    fb_table_column(t, "unit", "unit", FB_ALIGN_LEFT);
+    fb_table_column(t, "control", "control", FB_ALIGN_RIGHT);
+    fb_table_column(t, "variant", "variant", FB_ALIGN_RIGHT);
+    change_columns(t, "change" CHANGE_RULE);
+    verdict_columns(t);
+    change_data_columns(t);
+    for (size_t i = 0; i < s->metrics_count; i++) {
+        const struct fb_diff_row *r = &s->metrics[i];
+        int decimals = r->id < FB_METRIC_COUNT ? metric_decimals[r->id] : 3;
+
+        fb_table_row(t);
+        fb_table_text(t, r->name);
+        fb_table_text(t, r->unit ? r->unit : "");
+        fb_table_number(t, r->value_control, decimals);
+        fb_table_number(t, r->value_variant, decimals);
+        change_cells(t, r, 0);
+        verdict_cells(t, r, 0);
+        change_data(t, r);
+    }
+    step_notes(t, s);
+    return t;
+}
+
+struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+    struct fb_table *t = new_table("Layers by self time", diff, step);
+    char *note;
+
+    fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
+    share_columns(t, diff->has_ms, s->on_ms);
+    for (size_t i = 0; i < s->layers_count; i++) {
+        if (s->layers[i].is_total)
+            fb_table_rule(t);
+        fb_table_row(t);
+        fb_table_text(t, s->layers[i].name);
+        share_cells(t, &s->layers[i], diff->has_ms);
+    }
+    note = fb_format("%.0f samples in the control and %.0f in the variant, of which %.1f %% and "
+                     "%.1f %% end in a frame without a name.",
+                     s->samples_control, s->samples_variant, 100 * s->unknown_control,
+                     100 * s->unknown_variant);
+    fb_table_note(t, note);
+    free(note);
+    share_notes(t, s->layers, s->layers_count);
+    step_notes(t, s);
+    diff_notes(t, diff);
+    return t;
+}
+
+struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+    const struct fb_layers *layers = diff->input->layers;
+    struct fb_table *t = new_table("Frames by self time", diff, step);
+    char *note;
+
+    fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
+    fb_table_clip(t, FRAME_WIDTH);
+    fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
+    share_columns(t, diff->has_ms, s->on_ms);
+    for (size_t i = 0; i < s->frames_count; i++) {
+        const struct fb_diff_row *r = &s->frames[i];
+
+        fb_table_row(t);
+        fb_table_text(t, r->name);
+        fb_table_text(t, r->layer < fb_layers_count(layers) ? fb_layers_get(layers, r->layer)->name
+                                                            : "");
+        share_cells(t, r, diff->has_ms);
+    }
+    note = fb_format("%zu frames, the largest changes first; %zu had enough samples to be tested, "
+                     "and their verdicts hold %.0f %% false ones at most (false discovery rate).",
+                     s->frames_count, s->frames_tested, 100 * diff->options.q);
+    fb_table_note(t, note);
+    free(note);
+    share_notes(t, s->frames, s->frames_count);
+    step_notes(t, s);
+    diff_notes(t, diff);
+    return t;
+}

@@ -1,0 +1,456 @@
+/* Makes the picture move: zoom, search, legend filters, keyboard, details.
+ *
+ * What it reads (written by svg.c and the two pictures): on the root data-kind, data-total,
+ * data-top, data-row, data-margin, data-icicle; on every box (g.b, in pre-order) data-x, data-w in
+ * integer units, data-d depth, in a diff data-c, data-v samples of both arms and data-t, data-s
+ * label suffixes; the first line of a box's <title> is the name, the others the details; on a
+ * legend chip (g.k) data-c, the number of its class.  Names come in only as text and go out only
+ * as textContent. */
+(function () {
+"use strict";
+var SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
+var here = document.currentScript, svg = here ? here.parentNode : document.documentElement;
+if (!svg.querySelector) return;
+var alone = svg === document.documentElement;
+var graph = svg.querySelector(".graph");
+var num = function (e, k) { return Number(e.getAttribute("data-" + k)); };
+var isDiff = svg.getAttribute("data-kind") === "diff";
+var total = num(svg, "total"), top = num(svg, "top"), row = num(svg, "row");
+var margin = num(svg, "margin"), icicle = num(svg, "icicle") === 1;
+var height = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
+var boxes = [], byName = new Map(), zoom = 0, at = -1, view = [0, total];
+var filter = new Set(), query = "", selfMode = false;
+
+function make(tag, attrs, parent) {
+  var e = document.createElementNS(SVG, tag);
+  for (var k in attrs) e.setAttribute(k, attrs[k]);
+  if (parent) parent.appendChild(e);
+  return e;
+}
+
+/* ---- the boxes, and whose child each is ---- */
+(function () {
+  var open = [];
+  graph.querySelectorAll("g.b").forEach(function (g, i) {
+    var title = g.querySelector("title").textContent.split("\n");
+    var b = { i: i, g: g, rect: g.querySelector("rect"), text: g.querySelector("text"),
+      x: num(g, "x"), w: num(g, "w"), d: num(g, "d"), name: title[0], lines: title.slice(1),
+      other: g.classList.contains("o"), end: 0, parent: -1, off: false };
+    while (open.length && boxes[open[open.length - 1]].d >= b.d) boxes[open.pop()].end = i;
+    if (open.length) b.parent = open[open.length - 1];
+    open.push(i);
+    if (isDiff) { b.c = num(g, "c"); b.v = num(g, "v"); }
+    if (!byName.has(b.name)) byName.set(b.name, []);
+    byName.get(b.name).push(b);
+    boxes.push(b);
+  });
+  open.forEach(function (i) { boxes[i].end = boxes.length; });
+})();
+if (!boxes.length) return;
+
+/* ---- labels ---- */
+var pen = document.createElementNS(HTML, "canvas").getContext("2d"), advance = new Map();
+function widthOf(text) {
+  var sum = 0, i, c, w;
+  for (i = 0; i < text.length; i++) {
+    c = text[i];
+    w = advance.get(c);
+    if (w === undefined) advance.set(c, w = pen ? pen.measureText(c).width : 9);
+    sum += w;
+  }
+  return sum;
+}
+function cut(text, px) {
+  if (widthOf(text) <= px) return text;
+  var used = widthOf("…"), i, w;
+  for (i = 0; i < text.length; i++) {
+    w = widthOf(text[i]);
+    if (used + w > px) break;
+    used += w;
+  }
+  if (i > 0 && /[\ud800-\udbff]/.test(text[i - 1])) i--;
+  return i > 0 ? text.slice(0, i) + "…" : "";
+}
+function label(b, px) {
+  var suffix = isDiff ? b.g.getAttribute(selfMode ? "data-s" : "data-t") : "";
+  var s = widthOf(suffix);
+  if (s > 0 && widthOf(b.name) + s > px && px - s < 40) { s = 0; suffix = ""; }
+  return cut(b.name, px - s) + suffix;
+}
+
+/* ---- layout of the range view[0] .. view[1] ---- */
+function layout() {
+  var inner = width - 2 * margin, scale = inner / (view[1] - view[0] || 1);
+  boxes.forEach(function (b) {
+    var from = Math.max(b.x, view[0]), to = Math.min(b.x + b.w, view[1]);
+    var w = (to - from) * scale, off = !(w > 0.15), gap = w > 4 ? 0.8 : w * 0.2, x;
+    if (off !== b.off) { b.g.classList.toggle("off", off); b.off = off; }
+    if (off) return;
+    x = margin + (from - view[0]) * scale;
+    b.rect.setAttribute("x", x.toFixed(2));
+    b.rect.setAttribute("width", (w - gap).toFixed(2));
+    if (w > 8) b.rect.setAttribute("rx", 2); else b.rect.removeAttribute("rx");
+    b.g.classList.toggle("past", b.i !== zoom && b.x <= boxes[zoom].x && b.d < boxes[zoom].d);
+    if (w < 22 || row <= 12) { if (b.text) b.text.textContent = ""; return; }
+    if (!b.text) b.text = make("text", { y: (Number(b.rect.getAttribute("y")) + 12.7).toFixed(2) }, b.g);
+    b.text.setAttribute("x", (x + 4).toFixed(2));
+    b.text.textContent = label(b, w - gap - 7);
+  });
+}
+
+/* ---- zoom: the laid-out graph is stretched until the new layout stands ---- */
+var motion = 0, calm = window.matchMedia && matchMedia("(prefers-reduced-motion: reduce)").matches;
+function stretch(laid, seen) { /* shows the range `seen` of a graph laid out for `laid` */
+  var inner = width - 2 * margin, k = (laid[1] - laid[0]) / (seen[1] - seen[0]);
+  var shift = margin - k * (margin + (seen[0] - laid[0]) / (laid[1] - laid[0]) * inner);
+  graph.setAttribute("transform", "matrix(" + k + " 0 0 1 " + shift + " 0)");
+}
+function move(to) {
+  var from = view, grows = to[1] - to[0] > from[1] - from[0], laid, began = null;
+  cancelAnimationFrame(motion);
+  var finish = function () {
+    view = to;
+    graph.removeAttribute("transform");
+    graph.classList.remove("moving");
+    layout();
+  };
+  if (calm || total === 0 || (from[0] === to[0] && from[1] === to[1])) { finish(); return; }
+  if (grows) { view = to; layout(); }
+  view = to;
+  laid = grows ? to : from;
+  graph.classList.add("moving");
+  var step = function (now) {
+    if (began === null) began = now;
+    var t = Math.min(1, (now - began) / 240), e = 1 - Math.pow(1 - t, 3);
+    var w = (from[1] - from[0]) * Math.pow((to[1] - to[0]) / (from[1] - from[0]), e);
+    var r = to[1] - to[0] === from[1] - from[0] ? e
+      : (w - (from[1] - from[0])) / ((to[1] - to[0]) - (from[1] - from[0]));
+    var x = from[0] + (to[0] - from[0]) * r;
+    if (t >= 1) { finish(); return; }
+    stretch(laid, [x, x + w]);
+    motion = requestAnimationFrame(step);
+  };
+  motion = requestAnimationFrame(step);
+}
+function zoomTo(i, quiet) {
+  if (!(i >= 0 && i < boxes.length) || boxes[i].w <= 0) i = 0;
+  zoom = i;
+  move([boxes[i].x, boxes[i].x + boxes[i].w]);
+  crumbs();
+  report();
+  show(at >= 0 ? at : zoom);
+  if (!quiet) save(true);
+}
+
+/* ---- the bar over the graph: path, search, buttons; it stays in sight ---- */
+svg.classList.add("live");
+svg.removeAttribute("role");
+pen && (pen.font = "12px " + getComputedStyle(svg).fontFamily);
+var tools = make("g", { class: "tools" }, svg), toolsTop = top - 31;
+var under = make("rect", { class: "under", x: 0, y: toolsTop - 2, height: 32 }, tools);
+var path = make("g", { role: "navigation", "aria-label": "zoom path" }, tools);
+var found = make("text", { class: "found", y: toolsTop + 17, "text-anchor": "end", "aria-live": "polite" }, tools);
+var holder = make("foreignObject", { y: toolsTop - 1, height: 30 }, tools), controls, input, modes = [];
+function html(tag, attrs, parent) {
+  var e = document.createElementNS(HTML, tag);
+  for (var k in attrs) e.setAttribute(k, attrs[k]);
+  parent.appendChild(e);
+  return e;
+}
+controls = html("div", { class: "row" }, holder);
+function button(text, act) {
+  var b = html("button", { type: "button" }, controls);
+  b.textContent = text;
+  b.addEventListener("click", act);
+  return b;
+}
+if (isDiff) ["inclusive", "self"].forEach(function (word, i) {
+  modes.push(button(word, function () { setMode(i === 1); save(false); }));
+});
+input = html("input", { type: "search", placeholder: "search (regex)  /", "aria-label": "search frames by regular expression", spellcheck: "false" }, controls);
+button("reset", reset);
+var toolsWidth = isDiff ? 430 : 280;
+
+function setMode(self) {
+  selfMode = self;
+  svg.classList.toggle("self", self);
+  modes.forEach(function (b, i) { b.setAttribute("aria-pressed", String((i === 1) === self)); });
+  applyFilter();
+  layout();
+}
+function reset() {
+  input.value = "";
+  filter.clear();
+  applyFilter();
+  search("");
+  focusBox(-1);
+  zoomTo(0);
+}
+function crumbs() {
+  var chain = [], x = margin, i, room;
+  for (i = zoom; i >= 0; i = boxes[i].parent) chain.unshift(i);
+  path.textContent = "";
+  room = width - 2 * margin - toolsWidth - (query ? 260 : 20);
+  var sep = widthOf(" › "), texts = chain.map(function (k) { return cut(boxes[k].name, 180); });
+  var used = texts.reduce(function (s, t) { return s + widthOf(t) + sep; }, 0), skip = 0;
+  while (used > room && skip < chain.length - 2) { skip++; used -= widthOf(texts[skip]) + sep; }
+  chain.forEach(function (k, n) {
+    if (n > 0 && n <= skip && n !== 1) return;
+    if (n > 0) x = crumb(" › ", x, -1);
+    if (n === 1 && skip > 0) { x = crumb("…", x, -1); return; }
+    x = crumb(texts[n], x, k);
+  });
+}
+function crumb(text, x, k) {
+  var t = make("text", { class: k < 0 ? "crumb sep" : "crumb", x: x, y: toolsTop + 17, "xml:space": "preserve" }, path);
+  t.textContent = text;
+  if (k >= 0) {
+    t.setAttribute("tabindex", 0);
+    t.setAttribute("role", "button");
+    t.addEventListener("click", function () { zoomTo(k); });
+    t.addEventListener("keydown", function (e) { if (e.key === "Enter") { e.stopPropagation(); zoomTo(k); } });
+  }
+  return x + widthOf(text);
+}
+
+/* ---- details of a box, at the lower edge of the window ---- */
+var bar = make("g", { class: "bar", role: "status", "aria-live": "polite" }, svg);
+var barRect = make("rect", { rx: 4 }, bar), barLines = [];
+function percent(part, whole) { return whole > 0 ? (100 * part / whole).toFixed(2) + " %" : "n/a"; }
+function show(i) {
+  var b = boxes[i], lines = b.lines.slice(), w = width - 2 * margin;
+  if (zoom > 0 && b.i >= zoom && b.i < boxes[zoom].end && lines.length)
+    lines[0] += ", " + percent(b.w, boxes[zoom].w) + " of the zoom";
+  if (!isDiff && lines.length > 2) lines = [lines[0] + " · " + lines[1]].concat(lines.slice(2));
+  lines.unshift(b.name);
+  while (barLines.length < lines.length) barLines.push(make("text", { x: margin + 10 }, bar));
+  barLines.forEach(function (t, n) {
+    t.setAttribute("class", n === 0 ? "name" : "");
+    t.setAttribute("y", 17 + n * 16);
+    t.textContent = n < lines.length ? cut(lines[n], (w - 20) * (n === 0 ? 0.9 : 1)) : "";
+  });
+  barRect.setAttribute("x", margin - 4);
+  barRect.setAttribute("width", w + 8);
+  barRect.setAttribute("height", 10 + lines.length * 16);
+  bar.setAttribute("data-h", 10 + lines.length * 16);
+  follow();
+}
+function follow() {
+  var h = num(bar, "h"), low = alone ? window.innerHeight : 0, y = window.scrollY || 0;
+  var place = alone ? Math.min(height, y + low) : height;
+  bar.setAttribute("transform", "translate(0," + (place - h - 4) + ")");
+  tools.setAttribute("transform", "translate(0," + (alone ? Math.max(0, Math.min(y - toolsTop + 4, height - toolsTop - 60)) : 0) + ")");
+}
+
+/* ---- search ---- */
+function matcher(text) {
+  try {
+    var re = new RegExp(text, /[A-Z]/.test(text) ? "" : "i");
+    input.classList.remove("bad");
+    return function (name) { return re.test(name); };
+  } catch (e) { /* not a regular expression: the text itself */
+    var low = text.toLowerCase();
+    input.classList.add("bad");
+    return function (name) { return name.toLowerCase().indexOf(low) >= 0; };
+  }
+}
+function search(text) {
+  query = text;
+  input.classList.remove("bad");
+  var test = text ? matcher(text) : null, known = new Map();
+  svg.classList.toggle("searching", !!text);
+  boxes.forEach(function (b) {
+    var hit = false;
+    if (test && !b.other && b.d > 0) {
+      hit = known.get(b.name);
+      if (hit === undefined) known.set(b.name, hit = test(b.name));
+    }
+    b.hit = hit;
+    b.g.classList.toggle("hit", hit);
+  });
+  report();
+  crumbs();
+}
+/* Topmost matches only: a stack counts once however often the name recurs on it. */
+function matched(field) {
+  var z = boxes[zoom], all = 0, inside = 0, i = 0, b;
+  while (i < boxes.length) {
+    b = boxes[i];
+    if (!b.hit) { i++; continue; }
+    all += b[field];
+    if (b.i >= zoom && b.i < z.end) inside += b[field];
+    else if (b.i < zoom && b.end > zoom) inside = z[field];
+    i = b.end;
+  }
+  return percent(all, boxes[0][field]) + (zoom > 0 ? " (" + percent(inside, z[field]) + " of the zoom)" : "");
+}
+function report() {
+  var hidden = 0;
+  if (!query) { found.textContent = ""; return; }
+  boxes.forEach(function (b) { if (b.other) hidden += b.w; });
+  found.textContent = (isDiff ? "control " + matched("c") + ", variant " + matched("v")
+    : "matched " + matched("w")) + (hidden > 0 ? " + what of " + percent(hidden, total) + " is not drawn" : "");
+}
+input.addEventListener("input", function () { search(input.value); save(false); });
+input.addEventListener("keydown", function (e) {
+  if (e.key === "Escape") { input.value = ""; search(""); save(false); input.blur(); }
+  if (e.key === "Enter") { var b = boxes.find(function (k) { return k.hit && !k.off; }); if (b) { input.blur(); focusBox(b.i); } }
+  e.stopPropagation();
+});
+
+/* ---- legend ---- */
+var chips = Array.prototype.slice.call(svg.querySelectorAll(".k"));
+function applyFilter() {
+  var prefix = isDiff ? (selfMode ? "s" : "t") : "l";
+  svg.classList.toggle("filtered", filter.size > 0);
+  chips.forEach(function (k) {
+    var on = filter.has(num(k, "c"));
+    k.classList.toggle("on", on);
+    k.setAttribute("aria-pressed", String(on));
+  });
+  boxes.forEach(function (b) {
+    var keep = filter.size === 0;
+    filter.forEach(function (c) { keep = keep || b.g.classList.contains(prefix + c); });
+    b.g.classList.toggle("out", !keep);
+  });
+}
+chips.forEach(function (k) {
+  var flip = function () {
+    var c = num(k, "c");
+    if (!filter.delete(c)) filter.add(c);
+    applyFilter();
+    save(false);
+  };
+  k.setAttribute("role", "button");
+  k.setAttribute("tabindex", 0);
+  k.setAttribute("aria-label", "only " + k.textContent);
+  k.addEventListener("click", flip);
+  k.addEventListener("keydown", function (e) {
+    if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); flip(); }
+  });
+});
+
+/* ---- pointer and keyboard ---- */
+graph.setAttribute("role", "tree");
+graph.setAttribute("aria-label", "frames");
+boxes.forEach(function (b) {
+  b.g.setAttribute("role", "treeitem");
+  b.g.setAttribute("aria-level", b.d + 1);
+  b.g.setAttribute("aria-label", b.name + ", " + (b.lines[0] || ""));
+});
+boxes[0].g.setAttribute("tabindex", 0);
+function boxOf(e) {
+  var g = e.target.closest ? e.target.closest("g.b") : null;
+  if (!g) return -1;
+  if (g.fbIndex === undefined) boxes.forEach(function (b) { b.g.fbIndex = b.i; });
+  return g.fbIndex;
+}
+var same = [];
+function markSame(i) {
+  same.forEach(function (b) { b.g.classList.remove("same"); });
+  same = i >= 0 && !boxes[i].other ? byName.get(boxes[i].name) : [];
+  same.forEach(function (b) { b.g.classList.add("same"); });
+}
+function focusBox(i) {
+  if (at >= 0) { boxes[at].g.classList.remove("at"); boxes[at].g.setAttribute("tabindex", -1); }
+  at = i;
+  if (i < 0) { boxes[0].g.setAttribute("tabindex", 0); return; }
+  boxes[i].g.classList.add("at");
+  boxes[i].g.setAttribute("tabindex", 0);
+  boxes[i].g.focus({ preventScroll: true });
+  if (alone) {
+    var r = boxes[i].rect.getBoundingClientRect();
+    if (r.top < 44 || r.bottom > window.innerHeight - 90) window.scrollBy(0, r.top - window.innerHeight / 2);
+  }
+  show(i);
+}
+graph.addEventListener("mouseover", function (e) { var i = boxOf(e); if (i >= 0) { show(i); markSame(i); } });
+graph.addEventListener("mouseleave", function () { markSame(-1); show(at >= 0 ? at : zoom); });
+graph.addEventListener("click", function (e) {
+  var i = boxOf(e);
+  if (i >= 0) { focusBox(-1); zoomTo(i); }
+});
+graph.addEventListener("focusin", function (e) { var i = boxOf(e); if (i >= 0 && i !== at) focusBox(i); });
+function near(i, dir) { /* the box beside it on its row that can be seen */
+  for (var k = i + dir; k >= 0 && k < boxes.length; k += dir)
+    if (boxes[k].d === boxes[i].d && !boxes[k].off) return k;
+  return i;
+}
+function widestChild(i) {
+  var best = i, w = -1;
+  for (var k = i + 1; k < boxes[i].end; k = boxes[k].end)
+    if (!boxes[k].off && boxes[k].w > w) { best = k; w = boxes[k].w; }
+  return best;
+}
+var home = alone ? document : svg;
+home.addEventListener("keydown", function (e) {
+  var from = at >= 0 ? at : zoom, key = e.key;
+  if (key === "/" || (key === "f" && (e.ctrlKey || e.metaKey))) {
+    e.preventDefault();
+    input.focus();
+    input.select();
+    return;
+  }
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (key === "Escape") { reset(); return; }
+  if (key === "Enter") { if (at >= 0) zoomTo(at); return; }
+  if (key === "Backspace" && zoom > 0) { zoomTo(boxes[zoom].parent); return; }
+  var go = { ArrowLeft: function () { return near(from, -1); }, ArrowRight: function () { return near(from, 1); },
+    ArrowUp: function () { return icicle ? boxes[from].parent : widestChild(from); },
+    ArrowDown: function () { return icicle ? widestChild(from) : boxes[from].parent; } }[key];
+  if (!go) return;
+  e.preventDefault();
+  focusBox(at < 0 ? from : Math.max(0, go()));
+});
+
+/* ---- state in the address ---- */
+var saved = "";
+function save(isStep) {
+  var parts = [];
+  if (!alone) return;
+  if (zoom > 0) parts.push("z=" + zoom);
+  if (query) parts.push("s=" + encodeURIComponent(query));
+  if (filter.size) parts.push("l=" + Array.from(filter).sort().join("."));
+  if (selfMode) parts.push("m=self");
+  saved = parts.length ? "#" + parts.join("&") : "#";
+  try {
+    if (isStep) history.pushState(null, "", saved); else history.replaceState(null, "", saved);
+  } catch (e) { location.replace(saved); }
+}
+function load() {
+  var want = {};
+  if (!alone || (saved && (location.hash || "#") === saved)) return;
+  saved = location.hash || "#";
+  saved.slice(1).split("&").forEach(function (p) {
+    var k = p.indexOf("=");
+    if (k > 0) try { want[p.slice(0, k)] = decodeURIComponent(p.slice(k + 1)); } catch (e) { return; }
+  });
+  filter = new Set((want.l || "").split(".").filter(Boolean).map(Number));
+  setMode(isDiff && want.m === "self");
+  input.value = want.s || "";
+  search(input.value);
+  zoomTo(parseInt(want.z || "0", 10), true);
+}
+function size() {
+  if (alone) {
+    width = Math.max(480, document.documentElement.clientWidth || window.innerWidth);
+    svg.setAttribute("width", width);
+    svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+    if (window.innerHeight > height) { svg.setAttribute("height", height); }
+  }
+  under.setAttribute("width", width);
+  holder.setAttribute("x", width - margin - toolsWidth);
+  holder.setAttribute("width", toolsWidth);
+  found.setAttribute("x", width - margin - toolsWidth - 8);
+  layout();
+  crumbs();
+  show(at >= 0 ? at : zoom);
+}
+window.addEventListener("resize", size);
+window.addEventListener("scroll", follow, { passive: true });
+window.addEventListener("popstate", load);
+window.addEventListener("hashchange", load);
+size();
+load();
+setMode(selfMode);
+})();

@@ -1,0 +1,291 @@
+/* The differential flamegraph over the union tree of both arms.
+ *
+ * A box is as wide as the mean of its share in the control and in the variant, so that what
+ * vanished and what is new both have their place.  Its colour is the change, blue less and orange
+ * more; grey where diff/ says that noise explains it, and for boxes of several frames, which no
+ * test was made for. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "render/flame_layout.h"
+#include "render/render.h"
+#include "render/svg.h"
+
+/* Units of width in a share of 1: exact in a double and in JavaScript's numbers. */
+#define PARTS 1e12
+
+enum { GREY = 0, GONE = 5, NEW = 10, UNTESTED = 11 };
+
+/* Lightness rises with the size of the change: bounds of the levels. */
+static const double level_bounds[] = {0.10, 0.25, 0.50};
+
+static const struct fb_svg_tint tints[] = {
+    [GREY] = {"#dfe2e6", "#1d2126", "#3a4149", "#e6e8ea"},
+    [1] = {"#d3e4f5", "#1d2126", "#27425e", "#e6e8ea"},
+    [2] = {"#a9cbec", "#1d2126", "#32608f", "#ffffff"},
+    [3] = {"#76abdd", "#1d2126", "#5f9fdc", "#1d2126"},
+    [4] = {"#2b6cb0", "#ffffff", "#8cc4f7", "#1d2126"},
+    [GONE] = {"#1c4a80", "#ffffff", "#c2e0fb", "#1d2126"},
+    [6] = {"#fbe0cc", "#1d2126", "#533828", "#e6e8ea"},
+    [7] = {"#f6bd95", "#1d2126", "#7d4a2a", "#ffffff"},
+    [8] = {"#ee9a62", "#1d2126", "#d98550", "#1d2126"},
+    [9] = {"#b84f1c", "#ffffff", "#f3a877", "#1d2126"},
+    [NEW] = {"#853409", "#ffffff", "#fbd0b0", "#1d2126"},
+    [UNTESTED] = {"#eef0f2", "#1d2126", "#2a3037", "#e6e8ea"},
+};
+
+static const struct {
+    const char *label;
+    unsigned class_number;
+} legend[] = {
+    {"gone", GONE},        {"less than half", 4}, {"−25 %", 3},
+    {"−10 %", 2},          {"less", 1},           {"inside the noise", GREY},
+    {"more", 6},           {"+10 %", 7},          {"+25 %", 8},
+    {"+50 % and over", 9}, {"new", NEW},          {"several frames, not tested", UNTESTED},
+};
+
+enum { LEGEND_COUNT = sizeof legend / sizeof legend[0] };
+
+struct picture {
+    const struct fb_flame_input *in;
+    const struct fb_diff_nodes *nodes;
+    struct fb_flame_layout layout;
+    bool has_ms;
+    struct fb_svg svg;
+};
+
+/* One amount of a box in both arms: shares, and ms per request where they are known. */
+struct pair {
+    double control, variant, control_ms, variant_ms, change;
+};
+
+static struct pair pair_of(const struct picture *p, double control, double variant)
+{
+    struct pair a = {control, variant, control * p->nodes->control_ms,
+                     variant * p->nodes->variant_ms, NAN};
+    double before = p->has_ms ? a.control_ms : control;
+    double after = p->has_ms ? a.variant_ms : variant;
+
+    if (before > 0)
+        a.change = after / before - 1;
+    return a;
+}
+
+static unsigned class_of(const struct pair *a, bool is_real)
+{
+    unsigned level = 1;
+
+    if (!is_real || (a->control <= 0 && a->variant <= 0))
+        return GREY;
+    if (a->control <= 0)
+        return NEW;
+    if (a->variant <= 0)
+        return GONE;
+    for (size_t i = 0; i < sizeof level_bounds / sizeof level_bounds[0]; i++)
+        level += fabs(a->change) >= level_bounds[i];
+    return a->change < 0 ? level : GONE + level;
+}
+
+/* " +15 %", " new"; "" for what is grey. */
+static const char *suffix_of(const struct pair *a, unsigned class_number, char text[24])
+{
+    if (class_number == GREY || class_number == UNTESTED)
+        return "";
+    if (class_number == NEW || class_number == GONE)
+        return class_number == NEW ? " new" : " gone";
+    (void)snprintf(text, 24, fabs(a->change) < 0.0995 ? " %+.1f %%" : " %+.0f %%", 100 * a->change);
+    return text;
+}
+
+static void side_put(struct fb_buf *out, const char *arm, double share, double ms, bool has_ms)
+{
+    fb_buf_printf(out, "%s ", arm);
+    fb_svg_percent_put(out, share);
+    fb_buf_puts(out, " %");
+    if (has_ms)
+        fb_buf_printf(out, " (%.4g ms)", ms);
+}
+
+static void pair_put(const struct picture *p, const char *what, const struct pair *a)
+{
+    struct fb_buf *out = p->svg.out;
+
+    fb_buf_printf(out, "\n%s: ", what);
+    if (a->control <= 0 && a->variant <= 0) {
+        fb_buf_puts(out, "none in either arm");
+        return;
+    }
+    side_put(out, "control", a->control, a->control_ms, p->has_ms);
+    side_put(out, " → variant", a->variant, a->variant_ms, p->has_ms);
+    if (a->control <= 0)
+        fb_buf_puts(out, ": new");
+    else if (a->variant <= 0)
+        fb_buf_puts(out, ": gone");
+    else
+        fb_buf_printf(out, ": %+.1f %%", 100 * a->change);
+    fb_buf_printf(out, ", %+.2f points", 100 * (a->variant - a->control));
+    if (p->has_ms)
+        fb_buf_printf(out, ", %+.4f ms per request", a->variant_ms - a->control_ms);
+}
+
+static void place_put(const struct picture *p, uint32_t node)
+{
+    const struct fb_functions *fns = p->in->fns;
+    const struct fb_function *f = &fns->items[p->in->tree->nodes[node].function];
+    const char *module = fb_strings_get(&fns->strings, f->module);
+    const char *layer = fb_layers_get(p->in->layers, p->in->layer_of_node[node])->name;
+
+    fb_buf_puts(p->svg.out, " · layer ");
+    fb_svg_text_put(p->svg.out, layer, strlen(layer));
+    if (module[0] != '\0') {
+        fb_buf_puts(p->svg.out, " · module ");
+        fb_svg_text_put(p->svg.out, module, strlen(module));
+    }
+}
+
+static void details_put(const struct picture *p, const struct fb_flame_box *b,
+                        const struct pair *total, const struct pair *self)
+{
+    struct fb_buf *out = p->svg.out;
+
+    pair_put(p, b->hidden ? "together" : "inclusive", total);
+    if (b->hidden) {
+        fb_buf_puts(out, "\nToo narrow to be drawn one by one; not tested against noise.");
+        return;
+    }
+    pair_put(p, "self", self);
+    fb_buf_printf(out, "\n%s the noise inclusive, %s it in self time",
+                  p->nodes->total_is_real[b->node] ? "outside" : "inside",
+                  p->nodes->self_is_real[b->node] ? "outside" : "inside");
+    if (b->depth > 0)
+        place_put(p, b->node);
+}
+
+static uint64_t samples_of(double share, double weight)
+{
+    return share > 0 && weight > 0 ? (uint64_t)llround(share * weight) : 0;
+}
+
+/* The label, its suffix, and the whole element. */
+static void box_put(struct picture *p, const struct fb_flame_box *b)
+{
+    const struct fb_functions *fns = p->in->fns;
+    const struct fb_diff_nodes *n = p->nodes;
+    const struct fb_string *name =
+        &fns->strings.items[fns->items[p->in->tree->nodes[b->node].function].name];
+    struct fb_svg_box box = {.x = b->x, .width = b->width, .depth = b->depth};
+    struct pair total = pair_of(p, b->side[0], b->side[1]);
+    struct pair self = pair_of(p, n->control_self[b->node], n->variant_self[b->node]);
+    unsigned t = b->hidden ? UNTESTED : class_of(&total, n->total_is_real[b->node]);
+    unsigned s = b->hidden ? UNTESTED : class_of(&self, n->self_is_real[b->node]);
+    char classes[32], other[FB_SVG_OTHER_MAX], total_text[24], self_text[24];
+    struct fb_buf *out = p->svg.out;
+
+    (void)snprintf(classes, sizeof classes, "b%s t%u s%u", b->hidden ? " o" : "", t, s);
+    box.classes = classes;
+    box.label = b->depth == 0 ? "all" : name->text;
+    box.label_len = b->depth == 0 ? 3 : name->len;
+    if (b->hidden) {
+        box.label = fb_svg_other_label(b->hidden, other);
+        box.label_len = strlen(box.label);
+    }
+    box.suffix = suffix_of(&total, t, total_text);
+    fb_svg_box_begin(&p->svg, &box);
+    fb_buf_printf(out, " data-c=\"%llu\" data-v=\"%llu\" data-t=\"%s\" data-s=\"%s\"><title>",
+                  (unsigned long long)samples_of(total.control, n->control_weight),
+                  (unsigned long long)samples_of(total.variant, n->variant_weight), box.suffix,
+                  suffix_of(&self, s, self_text));
+    fb_svg_text_put(out, box.label, box.label_len);
+    details_put(p, b, &total, &self);
+    fb_buf_puts(out, "</title>");
+    fb_svg_box_end(&p->svg, &box);
+}
+
+static void layout_make(struct picture *p)
+{
+    size_t count = p->in->tree->count;
+    uint64_t *weights = fb_alloc_array(count, sizeof *weights);
+
+    for (size_t i = 0; i < count; i++) {
+        double mean = (p->nodes->control_self[i] + p->nodes->variant_self[i]) / 2;
+
+        weights[i] = mean > 0 ? (uint64_t)llround(mean * PARTS) : 0;
+    }
+    fb_flame_layout_init(
+        &p->layout, &(struct fb_flame_layout_input){
+                        .tree = p->in->tree,
+                        .fns = p->in->fns,
+                        .weights = weights,
+                        .sides = {p->nodes->control_total, p->nodes->variant_total},
+                        .boxes_max = p->in->nodes_max ? p->in->nodes_max : FB_SVG_BOXES_DEFAULT,
+                    });
+    free(weights);
+}
+
+/* What is in the `other` boxes, on both sides. */
+static char *hidden_note(const struct picture *p)
+{
+    double control = 0, variant = 0;
+
+    for (size_t i = 0; i < p->layout.count; i++)
+        if (p->layout.boxes[i].hidden) {
+            control += p->layout.boxes[i].side[0];
+            variant += p->layout.boxes[i].side[1];
+        }
+    return fb_format("%zu of %zu frames are drawn; the others, %.2g %% of the control and %.2g %% "
+                     "of the variant, are in “other” boxes.",
+                     p->layout.nodes - p->layout.hidden_frames, p->layout.nodes, 100 * control,
+                     100 * variant);
+}
+
+static void notes_put(struct picture *p)
+{
+    char *hidden = hidden_note(p);
+    const char *notes[] = {
+        "Grey: the 95 % interval of the change holds 0, or the change is under the floor of run to "
+        "run noise (the rule of the frame table). Frames in “other” boxes are not tested.",
+        p->has_ms ? "Colour: change of CPU ms per request, (variant − control) / control. Width: "
+                    "mean of the shares in both arms. On-CPU time of the profiled processes only."
+                  : "Colour: change of the share of samples, (variant − control) / control. Width: "
+                    "mean of the shares in both arms. On-CPU time of the profiled processes only.",
+        hidden,
+    };
+
+    fb_svg_end(&p->svg, notes, p->layout.hidden_frames > 0 ? 3 : 2);
+    free(hidden);
+}
+
+void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_nodes *nodes,
+                        struct fb_buf *out)
+{
+    struct picture p = {.in = in, .nodes = nodes};
+    struct fb_svg_chip chips[LEGEND_COUNT];
+
+    p.has_ms = !isnan(nodes->control_ms) && !isnan(nodes->variant_ms);
+    layout_make(&p);
+    for (size_t i = 0; i < LEGEND_COUNT; i++)
+        chips[i] = (struct fb_svg_chip){fb_strdup(legend[i].label), legend[i].class_number};
+    p.svg.out = out;
+    p.svg.kind = "diff";
+    p.svg.what = "A differential flame graph: each box is a function, as wide as its mean share in "
+                 "both arms; blue costs less in the variant, orange more, grey is noise.";
+    p.svg.title = in->title;
+    p.svg.subtitle = in->subtitle ? in->subtitle : "";
+    p.svg.tints = tints;
+    p.svg.tints_count = sizeof tints / sizeof tints[0];
+    p.svg.chips = chips;
+    p.svg.chips_count = p.layout.hidden_frames > 0 ? LEGEND_COUNT : LEGEND_COUNT - 1;
+    p.svg.width = p.layout.width;
+    p.svg.depth = p.layout.depth;
+    p.svg.is_icicle = in->is_icicle;
+    fb_svg_begin(&p.svg);
+    for (size_t i = 0; i < p.layout.count; i++)
+        box_put(&p, &p.layout.boxes[i]);
+    notes_put(&p);
+    for (size_t i = 0; i < LEGEND_COUNT; i++)
+        free(chips[i].label);
+    fb_flame_layout_done(&p.layout);
+}
