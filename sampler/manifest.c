@@ -91,17 +91,17 @@ static void put_process(const struct fb_manifest *m, struct fb_chunk *chunk)
         for (ssize_t i = 0; i < n - 1; i++)
             if (text[i] == '\0')
                 text[i] = ' ';
-        put(chunk, "process.command", text);
+        put(chunk, "command", text);
     }
     n = readlink("/proc/self/exe", text, sizeof text - 1);
     if (n > 0) {
         text[n] = '\0';
-        put(chunk, "process.exe", text);
+        put(chunk, "exe", text);
     }
-    put(chunk, "process.cwd", m->cwd);
-    put_number(chunk, "process.pid", (uint64_t)getpid());
-    put_number(chunk, "process.ppid", (uint64_t)getppid());
-    put_number(chunk, "process.uid", getuid());
+    put(chunk, "cwd", m->cwd);
+    put_number(chunk, "pid", (uint64_t)getpid());
+    put_number(chunk, "ppid", (uint64_t)getppid());
+    put_number(chunk, "uid", getuid());
 }
 
 static const char *container_hint(void)
@@ -133,15 +133,15 @@ static void put_host(struct fb_chunk *chunk)
     const char *container = container_hint();
 
     if (uname(&host) == 0) {
-        put(chunk, "host.name", host.nodename);
-        put(chunk, "host.kernel", host.release);
-        put(chunk, "host.machine", host.machine);
+        put(chunk, "host", host.nodename);
+        put(chunk, "kernel", host.release);
+        put(chunk, "machine", host.machine);
     }
-    put_number(chunk, "host.cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    put_number(chunk, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
-        put_number(chunk, "host.cpus_allowed", (uint64_t)CPU_COUNT(&cpus));
+        put_number(chunk, "cpus_allowed", (uint64_t)CPU_COUNT(&cpus));
     if (container != NULL)
-        put(chunk, "host.container", container);
+        put(chunk, "container", container);
 }
 
 static void put_clock(const struct fb_config *config, struct fb_chunk *chunk)
@@ -150,15 +150,15 @@ static void put_clock(const struct fb_config *config, struct fb_chunk *chunk)
     struct timespec tick;
     uint64_t tick_hz = 0;
 
-    put(chunk, "clock.asked", name);
-    put(chunk, "clock.got", name);
-    put_number(chunk, "clock.hz_asked", config->hz);
-    put_milli(chunk, "clock.hz_got", 1000000000000u / config->interval_ns);
-    put_number(chunk, "clock.interval_ns", config->interval_ns);
+    put(chunk, "clock_asked", name);
+    put(chunk, "clock_got", name);
+    put_number(chunk, "hz_asked", config->hz);
+    put_milli(chunk, "hz_got", 1000000000000u / config->interval_ns);
+    put_number(chunk, "interval_ns", config->interval_ns);
     if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0)
         tick_hz = 1000000000u / (uint64_t)tick.tv_nsec;
     if (tick_hz > 0)
-        put_number(chunk, "clock.tick_hz", tick_hz);
+        put_number(chunk, "tick_hz", tick_hz);
 }
 
 static void put_run(const struct fb_manifest *m, const struct fb_config *config,
@@ -168,17 +168,17 @@ static void put_run(const struct fb_manifest *m, const struct fb_config *config,
     struct fb_text t = {.data = text, .cap = sizeof text};
     uint64_t quota;
 
-    put_number(chunk, "start.monotonic_ns", m->start_monotonic_ns);
-    put_number(chunk, "start.wall_ns", m->start_wall_ns);
-    put(chunk, "run.root", config->root ? "1" : "0");
+    put_number(chunk, "start_monotonic_ns", m->start_monotonic_ns);
+    put_number(chunk, "start_wall_ns", m->start_wall_ns);
+    put(chunk, "run_root", config->root ? "1" : "0");
     if (m->parent_writer != 0) {
         fb_text_hex(&t, m->parent_writer, 16);
-        put(chunk, "run.parent_writer", text);
+        put(chunk, "parent_writer", text);
     }
     if (cgroup->name[0] != '\0')
-        put(chunk, "cgroup.path", cgroup->name);
+        put(chunk, "cgroup_path", cgroup->name);
     if (fb_cgroup_quota(cgroup, &quota))
-        put_milli(chunk, "cgroup.quota_cores", quota);
+        put_milli(chunk, "cgroup_quota_cores", quota);
 }
 
 static void put_labels(const struct fb_config *config, struct fb_chunk *chunk)
@@ -241,7 +241,7 @@ void fb_manifest_put(const struct fb_manifest *m, const struct fb_config *config
                      const struct fb_cgroup *cgroup, const uint32_t crc_table[256],
                      struct fb_chunk *chunk)
 {
-    put(chunk, "flamebank.version", FB_VERSION);
+    put(chunk, "flamebank_version", FB_VERSION);
     put_process(m, chunk);
     put_host(chunk);
     put_clock(config, chunk);

@@ -1,25 +1,24 @@
 /* manifest.h - the facts of a run, as keys and texts, at the head of its bank.
  *
  *   KEY                  VALUE
- *   flamebank.version    of the sampler
- *   process.command      the arguments, each behind a blank, as shells would show them (blanks and
- *                        control bytes inside an argument are not marked)
- *   process.exe          path of the executable
- *   process.cwd          its folder at the start
- *   process.pid .ppid .uid
- *   host.name host.kernel host.machine
- *   host.cpus            CPUs that are online
- *   host.cpus_allowed    CPUs that the process may run on
- *   host.container       "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint
- *   clock.asked clock.got    cpu or itimer
- *   clock.hz_asked clock.hz_got    ticks a second of CPU time
- *   clock.interval_ns    what one tick of weight stands for (cpu); for itimer a label only
- *   clock.tick_hz        the kernel's tick, the ceiling of signals a second
- *   start.monotonic_ns start.wall_ns    the same moment in both clocks
- *   run.root             "1" in the process that the run began with
- *   run.parent_writer    in a fork's child: the parent's writer id, 16 hex digits
- *   cgroup.path          of the cpu controller
- *   cgroup.quota_cores   "1.500"; absent: no limit
+ *   flamebank_version    of the sampler
+ *   command              the arguments, a blank between each two (blanks inside one are not marked)
+ *   exe                  path of the executable
+ *   cwd                  the folder at the start
+ *   pid ppid uid
+ *   host kernel machine  as uname(2) says
+ *   cpus                 CPUs that are online
+ *   cpus_allowed         CPUs that the process may run on
+ *   container            "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint
+ *   clock_asked clock_got    cpu or itimer
+ *   hz_asked hz_got      ticks a second of CPU time; got with three decimals
+ *   interval_ns          what one tick of weight stands for (cpu); with itimer a label only
+ *   tick_hz              the kernel's tick, the ceiling of signals a second
+ *   start_monotonic_ns start_wall_ns    the same moment in both clocks
+ *   run_root             "1" in the process that the run began with, else "0"
+ *   parent_writer        in a fork's child: the parent's writer id, 16 hex digits
+ *   cgroup_path          of the cpu controller
+ *   cgroup_quota_cores   "1.500"; absent: no limit
  *   label.K              from FLAMEBANK_LABELS
  *   env.K                value, where FLAMEBANK_ENV names K; else "crc32:xxxxxxxx" of the value */
 #ifndef FB_SAMPLER_MANIFEST_H
