@@ -9,6 +9,7 @@
 #ifndef FB_SYMBOLIZE_SYMBOLIZE_H
 #define FB_SYMBOLIZE_SYMBOLIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,31 +20,38 @@
 struct fb_symbolizer;
 
 struct fb_symbolizer_options {
-    const char *debug_dir; /* searched before /usr/lib/debug; NULL none          */
-    bool again;            /* also frames that have a name already               */
+    const char *debug_dir; /* searched before /usr/lib/debug; NULL none; copied */
+    bool again;            /* also frames that have a name already              */
 };
 
 struct fb_symbolize_report {
-    size_t frames, named, already_named, unknown; /* distinct frames with an address      */
-    double samples, unknown_samples;              /* weight whose leaf is (un)known       */
-    char **notes;                                 /* one sentence per module that failed  */
+    /* Distinct frames with an address: frames = named + already_named + unknown. */
+    size_t frames, named, already_named, unknown;
+    double samples, unknown_samples; /* weight of all; of those whose leaf is unknown           */
+    char **notes; /* one sentence per module that failed or is stripped, no full stop, and one for
+                     the addresses outside of all modules */
     size_t notes_count, notes_room;
 };
 
+/* Modules stay open in it, so that a second profile of the same files costs its look-ups only. */
 struct fb_symbolizer *fb_symbolizer_new(const struct fb_symbolizer_options *options);
 void fb_symbolizer_free(struct fb_symbolizer *s);
 
-/* Names every frame with an address.  Never fails as a whole: what cannot be named is counted and
- * its module's reason is a note (missing file, other build ID ...). */
+/* Names every frame with an address: name (demangled), file and line where the module has them,
+ * and kind FB_FRAME_STUB for a PLT entry ("f@plt").  Frame ids stay; frames must not be added to
+ * the profile afterwards.  Never fails as a whole: what cannot be named is counted, and its
+ * module's reason is a note (missing file, other build ID ...).  One symbolizer, one
+ * thread. */
 void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report);
 void fb_symbolize_report_done(struct fb_symbolize_report *report);
 
-/* The canonical form of a raw name; an fb_canonical_fn.  docs/names.md lists the rules. */
+/* The canonical form of a raw name; an fb_canonical_fn.  docs/names.md lists the rules.  The
+ * canonical form of a canonical name is itself. */
 void fb_name_canonical(const char *raw, size_t len, enum fb_frame_kind kind, struct fb_buf *out);
 
-/* Appends the demangled form of an Itanium C++ or Rust name; false (nothing added) if it is none.
- */
+/* Appends the demangled form of an Itanium C++ or Rust name, the version or clone suffix kept;
+ * false (nothing added) if it is none or one of the caps is passed (16 KiB in, 64 KiB out). */
 bool fb_name_demangle(const char *raw, struct fb_buf *out);
 
 #endif

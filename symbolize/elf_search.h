@@ -1,0 +1,21 @@
+/* elf_search.h - the files that belong to a module of a profile: itself and its debug file.
+ *
+ * Searched, in this order, each candidate's build ID compared with the profile's:
+ *   the file      PATH;  DIR/.build-id/xx/rest
+ *   debug file    DIR/.build-id/xx/rest.debug;  DIR/xx/rest.debug;
+ *                 the name in .gnu_debuglink beside PATH, in .debug/ beside it, in DIR/<folder of
+ *                 PATH> (build ID or, where the file has none, the link's checksum)
+ * where DIR is the caller's debug_dir, then /usr/lib/debug.  Nothing is fetched from a network. */
+#ifndef FB_SYMBOLIZE_ELF_SEARCH_H
+#define FB_SYMBOLIZE_ELF_SEARCH_H
+
+#include "base/err.h"
+#include "symbolize/elf_file.h"
+
+/* Sets *ret_main and *ret_debug, yours; one of them may be NULL.  build_id "" accepts any file.
+ * Fails (both unset) if neither is found; err says why the file at `path` was not good. */
+enum fb_status fb_elf_search(const char *debug_dir, const char *path, const char *build_id,
+                             struct fb_elf_file **ret_main, struct fb_elf_file **ret_debug,
+                             struct fb_err *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* Puts files, tables, PLT and lines of a module together. */
+#include "symbolize/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "symbolize/elf_file.h"
+#include "symbolize/elf_search.h"
+#include "symbolize/elf_symbols.h"
+#include "symbolize/lines.h"
+#include "symbolize/minidebug.h"
+#include "symbolize/plt.h"
+#include "symbolize/symbolize.h"
+#include "symbolize/vdso.h"
+
+struct fb_symbols {
+    struct fb_elf_file *main, *debug; /* either may be NULL, not both */
+    struct fb_minidebug *mini;
+    struct fb_symbol_index functions, stubs;
+    struct fb_lines *lines;
+    bool whole, lines_tried;
+};
+
+static const struct fb_elf_file *loaded(const struct fb_symbols *s)
+{
+    return s->main ? s->main : s->debug;
+}
+
+static void read_symbols(struct fb_symbols *s)
+{
+    const struct fb_elf_file *file = loaded(s);
+    bool debug_whole = false;
+    size_t starts_count = 0;
+    uint64_t *starts = NULL;
+
+    if (s->main) {
+        fb_elf_symbols_add(s->main, &s->functions, &s->whole);
+        starts = fb_elf_function_starts(s->main, &starts_count);
+    }
+    if (s->debug) {
+        fb_elf_symbols_add(s->debug, &s->functions, &debug_whole);
+        s->whole |= debug_whole;
+    }
+    if (!s->whole && s->main) {
+        s->mini = fb_minidebug_read(s->main, &s->functions);
+        s->whole = s->mini != NULL;
+    }
+    fb_symbol_index_build(&s->functions, file->code, file->code_count, starts, starts_count);
+    free(starts);
+    if (s->main)
+        fb_plt_read(s->main, &s->functions, &s->stubs);
+}
+
+enum fb_status fb_symbols_open(const char *debug_dir, const char *path, const char *build_id,
+                               struct fb_symbols **ret_symbols, struct fb_err *err)
+{
+    struct fb_symbols *s = fb_alloc(sizeof *s);
+    enum fb_status r;
+
+    if (strcmp(path, "[vdso]") == 0)
+        r = fb_vdso_open(build_id, &s->main, err);
+    else
+        r = fb_elf_search(debug_dir, path, build_id, &s->main, &s->debug, err);
+    if (r != FB_OK) {
+        free(s);
+        return r;
+    }
+    read_symbols(s);
+    *ret_symbols = s;
+    return FB_OK;
+}
+
+enum fb_status fb_symbols_open_memory(void *image, size_t n, const char *name,
+                                      struct fb_symbols **ret_symbols, struct fb_err *err)
+{
+    struct fb_elf_file *file;
+    enum fb_status r = fb_elf_file_take(image, n, name, &file, err);
+
+    if (r != FB_OK)
+        return r;
+    *ret_symbols = fb_alloc(sizeof **ret_symbols);
+    (*ret_symbols)->main = file;
+    read_symbols(*ret_symbols);
+    return FB_OK;
+}
+
+void fb_symbols_free(struct fb_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    fb_lines_free(symbols->lines);
+    fb_symbol_index_done(&symbols->functions);
+    fb_symbol_index_done(&symbols->stubs);
+    fb_minidebug_free(symbols->mini);
+    fb_elf_file_close(symbols->debug);
+    fb_elf_file_close(symbols->main);
+    free(symbols);
+}
+
+const struct fb_symbol *fb_symbols_find(const struct fb_symbols *symbols, uint64_t address)
+{
+    const struct fb_symbol *found = fb_symbol_index_find(&symbols->functions, address);
+
+    return found ? found : fb_symbol_index_find(&symbols->stubs, address);
+}
+
+void fb_symbol_name(const struct fb_symbol *symbol, struct fb_buf *out)
+{
+    size_t len = symbol->kind == FB_SYMBOL_STUB || symbol->kind == FB_SYMBOL_RESOLVER
+                     ? strcspn(symbol->name, "@")
+                     : strlen(symbol->name);
+    char *plain = fb_strndup(symbol->name, len);
+
+    if (!fb_name_demangle(plain, out))
+        fb_buf_add(out, plain, len);
+    if (symbol->kind == FB_SYMBOL_STUB)
+        fb_buf_puts(out, "@plt");
+    else if (symbol->kind == FB_SYMBOL_RESOLVER)
+        fb_buf_puts(out, ".resolver");
+    free(plain);
+}
+
+bool fb_symbols_line(struct fb_symbols *symbols, uint64_t address, const char **ret_file,
+                     uint32_t *ret_line)
+{
+    if (!symbols->lines_tried) {
+        symbols->lines_tried = true;
+        if (symbols->debug)
+            symbols->lines = fb_lines_open(symbols->debug, loaded(symbols));
+        if (!symbols->lines && symbols->main)
+            symbols->lines = fb_lines_open(symbols->main, symbols->main);
+    }
+    return symbols->lines && fb_lines_find(symbols->lines, address, ret_file, ret_line);
+}
+
+bool fb_symbols_whole(const struct fb_symbols *symbols)
+{
+    return symbols->whole;
+}

@@ -1,0 +1,239 @@
+/* The batch: frames by module and address, each symbol named once. */
+#include "symbolize/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "symbolize/module.h"
+
+/* A module that was asked for, kept for the next profile: two arms share libc. */
+struct known_module {
+    char *path, *build_id;
+    struct fb_symbols *symbols; /* NULL: it could not be opened, and this is why: */
+    char *reason;
+};
+
+struct fb_symbolizer {
+    char *debug_dir;
+    bool again;
+    struct known_module *modules;
+    size_t count, room;
+};
+
+/* A frame to be named.  Sorted, those of a module and of a symbol are neighbours. */
+struct request {
+    uint32_t module, frame;
+    uint64_t address;
+};
+
+struct requests {
+    struct request *items;
+    size_t count, room;
+};
+
+struct fb_symbolizer *fb_symbolizer_new(const struct fb_symbolizer_options *options)
+{
+    struct fb_symbolizer *s = fb_alloc(sizeof *s);
+
+    if (options->debug_dir)
+        s->debug_dir = fb_strdup(options->debug_dir);
+    s->again = options->again;
+    return s;
+}
+
+void fb_symbolizer_free(struct fb_symbolizer *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->modules[i].path);
+        free(s->modules[i].build_id);
+        free(s->modules[i].reason);
+        fb_symbols_free(s->modules[i].symbols);
+    }
+    free(s->modules);
+    free(s->debug_dir);
+    free(s);
+}
+
+/* Borrowed until the next call. */
+static struct known_module *find_module(struct fb_symbolizer *s, const char *path,
+                                        const char *build_id)
+{
+    struct known_module *m;
+    struct fb_err err;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->modules[i].path, path) == 0 && strcmp(s->modules[i].build_id, build_id) == 0)
+            return &s->modules[i];
+    fb_vec_reserve(&s->modules, &s->room, s->count + 1, sizeof *s->modules);
+    m = &s->modules[s->count++];
+    *m = (struct known_module){.path = fb_strdup(path), .build_id = fb_strdup(build_id)};
+    if (fb_symbols_open(s->debug_dir, path, build_id, &m->symbols, &err) != FB_OK)
+        m->reason = fb_strdup(err.text);
+    return m;
+}
+
+static int by_module_and_address(const void *a, const void *b)
+{
+    const struct request *x = a, *y = b;
+
+    if (x->module != y->module)
+        return x->module > y->module ? 1 : -1;
+    if (x->address != y->address)
+        return x->address > y->address ? 1 : -1;
+    return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+/* The frames to look up; counts all that have an address. */
+static void collect(const struct fb_symbolizer *s, const struct fb_profile *p,
+                    struct requests *requests, struct fb_symbolize_report *report)
+{
+    for (size_t i = 1; i < p->frames_count; i++) {
+        const struct fb_frame *f = &p->frames[i];
+
+        if (f->address == 0)
+            continue;
+        report->frames++;
+        if (f->name != 0)
+            report->already_named++;
+        if (f->module == FB_NO_MODULE || f->module >= p->modules_count ||
+            (f->name != 0 && !s->again))
+            continue;
+        fb_vec_reserve(&requests->items, &requests->room, requests->count + 1,
+                       sizeof *requests->items);
+        requests->items[requests->count++] = (struct request){f->module, (uint32_t)i, f->address};
+    }
+    if (requests->count > 0)
+        qsort(requests->items, requests->count, sizeof *requests->items, by_module_and_address);
+}
+
+static void set_line(struct fb_profile *p, struct fb_frame *f, struct fb_symbols *symbols)
+{
+    const char *file;
+    uint32_t line;
+
+    if (!fb_symbols_line(symbols, f->address, &file, &line))
+        return;
+    f->file = fb_strings_put_z(&p->strings, file);
+    f->line = line;
+}
+
+/* Names the n frames of one module; returns how many got none. */
+static size_t name_frames(struct fb_profile *p, struct fb_symbols *symbols,
+                          const struct request *requests, size_t n)
+{
+    const struct fb_symbol *last = NULL;
+    uint32_t last_name = 0;
+    size_t missed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct fb_frame *f = &p->frames[requests[i].frame];
+        const struct fb_symbol *symbol = fb_symbols_find(symbols, requests[i].address);
+
+        if (symbol && symbol != last) {
+            struct fb_buf name = {0};
+
+            fb_symbol_name(symbol, &name);
+            last = symbol;
+            last_name = fb_strings_put(&p->strings, name.data, name.len);
+            fb_buf_done(&name);
+        }
+        if (symbol) {
+            f->name = last_name;
+            if (symbol->kind == FB_SYMBOL_STUB)
+                f->kind = FB_FRAME_STUB;
+        } else {
+            missed++;
+        }
+        set_line(p, f, symbols);
+    }
+    return missed;
+}
+
+static void add_note(struct fb_symbolize_report *report, char *note)
+{
+    fb_vec_reserve(&report->notes, &report->notes_room, report->notes_count + 1,
+                   sizeof *report->notes);
+    report->notes[report->notes_count++] = note;
+}
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "es";
+}
+
+static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
+                        const struct request *requests, size_t n,
+                        struct fb_symbolize_report *report)
+{
+    const struct fb_module *module = &p->modules[requests[0].module];
+    const char *path = fb_profile_text(p, module->path);
+    const struct known_module *known = find_module(s, path, fb_profile_text(p, module->build_id));
+    size_t missed;
+
+    if (!known->symbols) {
+        add_note(report,
+                 fb_format("%s; %zu address%s without a name", known->reason, n, plural(n)));
+        return;
+    }
+    missed = name_frames(p, known->symbols, requests, n);
+    if (missed > 0 && !fb_symbols_whole(known->symbols))
+        add_note(report, fb_format("'%s' is stripped: %zu of %zu address%s without a name (its "
+                                   "debug symbols have build ID %s)",
+                                   path, missed, n, plural(n),
+                                   known->build_id[0] ? known->build_id : "unknown"));
+}
+
+/* What is named now, and the weight of the samples by that. */
+static void count_results(const struct fb_profile *p, struct fb_symbolize_report *report)
+{
+    size_t nowhere = 0;
+
+    for (size_t i = 1; i < p->frames_count; i++) {
+        const struct fb_frame *f = &p->frames[i];
+
+        if (f->address != 0 && f->name == 0) {
+            report->unknown++;
+            nowhere += f->module == FB_NO_MODULE || f->module >= p->modules_count;
+        }
+    }
+    report->named = report->frames - report->unknown - report->already_named;
+    if (nowhere > 0)
+        add_note(report, fb_format("%zu address%s in no module: generated code, or code that was "
+                                   "unloaded",
+                                   nowhere, plural(nowhere)));
+    for (size_t i = 0; i < p->samples.count; i++) {
+        const struct fb_frame *leaf = &p->frames[p->stacks[p->samples.stack[i]].frame.n];
+
+        report->samples += (double)p->samples.weight[i];
+        if (leaf->address != 0 && leaf->name == 0)
+            report->unknown_samples += (double)p->samples.weight[i];
+    }
+}
+
+void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
+                          struct fb_symbolize_report *ret_report)
+{
+    struct requests requests = {0};
+
+    memset(ret_report, 0, sizeof *ret_report);
+    collect(s, p, &requests, ret_report);
+    for (size_t i = 0, end; i < requests.count; i = end) {
+        for (end = i + 1;
+             end < requests.count && requests.items[end].module == requests.items[i].module;)
+            end++;
+        name_module(s, p, requests.items + i, end - i, ret_report);
+    }
+    count_results(p, ret_report);
+    free(requests.items);
+}
+
+void fb_symbolize_report_done(struct fb_symbolize_report *report)
+{
+    for (size_t i = 0; i < report->notes_count; i++)
+        free(report->notes[i]);
+    free(report->notes);
+    memset(report, 0, sizeof *report);
+}
