@@ -1,0 +1,128 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/pair.h"
+#include "cli/say.h"
+
+static bool wants_step(const struct fb_args *args, const struct fb_diff_step *step)
+{
+    const char *wanted;
+
+    if (!fb_args_has(args, "step"))
+        return true;
+    for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
+        char *end;
+        double offered = strtod(wanted, &end);
+
+        if (strcmp(wanted, step->name) == 0 || (*end == '\0' && offered == step->offered))
+            return true;
+    }
+    return false;
+}
+
+static bool by(const struct fb_args *args, const char *what)
+{
+    const char *only = fb_args_get(args, "by");
+
+    return !only || strcmp(only, what) == 0;
+}
+
+static enum fb_status check_options(const struct fb_args *args, const struct fb_diff *diff,
+                                    struct fb_err *err)
+{
+    const char *only = fb_args_get(args, "by"), *wanted;
+
+    if (only && strcmp(only, "layer") != 0 && strcmp(only, "frame") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--by %s': layer or frame was expected", only);
+    for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < diff->steps_count; k++) {
+            char *end;
+            double offered = strtod(wanted, &end);
+
+            found = found || strcmp(wanted, diff->steps[k].name) == 0 ||
+                    (*end == '\0' && offered == diff->steps[k].offered);
+        }
+        if (!found)
+            return fb_fail(err, FB_EUSAGE, "no step '%s' is in both arms", wanted);
+    }
+    return FB_OK;
+}
+
+static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
+{
+    struct fb_table **tables = fb_alloc_array(3 * diff->steps_count + 1, sizeof(struct fb_table *));
+    size_t n = 0;
+    int status;
+
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        if (!wants_step(args, &diff->steps[i]))
+            continue;
+        tables[n++] = fb_render_diff_metrics(diff, i);
+        if (by(args, "layer") && diff->steps[i].layers_count > 0)
+            tables[n++] = fb_render_diff_layers(diff, i);
+        if (by(args, "frame") && diff->steps[i].frames_count > 0)
+            tables[n++] = fb_render_diff_frames(diff, i);
+    }
+    status = fb_say_tables(args, tables, n);
+    free(tables);
+    return status;
+}
+
+static int run(const struct fb_args *args)
+{
+    struct fb_view view;
+    struct fb_pair pair;
+    struct fb_err err;
+    int status;
+
+    if (fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
+        return fb_say_error(&err);
+    if (fb_pair_new(args, &view, &pair, &err) != FB_OK) {
+        status = fb_say_error(&err);
+    } else {
+        if (check_options(args, pair.diff, &err) != FB_OK)
+            status = fb_say_error(&err);
+        else
+            status = say_diff(args, pair.diff);
+        fb_pair_done(&pair);
+    }
+    fb_view_done(&view);
+    return status;
+}
+
+static const struct fb_option options[] = {
+    {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
+    {"by", 0, "WHAT", "layer or frame only"},
+    {"rows", 'n', "N", "frames shown at most (40)"},
+    FB_OPTIONS_RULES,
+    {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
+    {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
+    FB_OPTIONS_PAIR,
+    FB_OPTIONS_NAMES,
+    FB_OPTIONS_TABLES,
+    {0}};
+
+const struct fb_command fb_command_diff = {
+    .name = "diff",
+    .usage = "CONTROL VARIANT | CONTROL... --vs VARIANT...",
+    .what = "which changes between two arms are real, by how much",
+    .text =
+        "Compares the arms step by step: delivered, latency and CPU per request first, then every "
+        "layer and frame by share of samples and by ms per request, each with its interval and a "
+        "verdict: DIFF, SAME, UNRESOLVED, BURSTY, absent, or none and why. A change is (variant - "
+        "control) / control.\n\n"
+        "An arm is a bank, 'BANK,STEPS', or a steps file alone. The i-th control is paired with "
+        "the "
+        "i-th variant; with several pairs the spread between pairs is measured, with one it is "
+        "assumed, and said so.",
+    .options = options,
+    .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
+    .least = 2,
+    .most = 64,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+#include <stdlib.h>
+
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/say.h"
+
+static int run(const struct fb_args *args)
+{
+    struct fb_view view;
+    const struct fb_step *step;
+    struct fb_buf out = {0};
+    struct fb_err err;
+    double *self;
+    int status;
+
+    if (fb_view_load(args, FB_VIEW_NEEDS_PROFILE, &view, &err) != FB_OK)
+        return fb_say_error(&err);
+    if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {
+        status = fb_say_error(&err);
+    } else {
+        fb_folded_write(&view.tree, &view.fns, self, &out);
+        status = fb_say_bytes(out.data, out.len);
+        free(self);
+    }
+    fb_buf_done(&out);
+    fb_view_done(&view);
+    return status;
+}
+
+static const struct fb_option options[] = {FB_OPTIONS_WINDOW, FB_OPTIONS_NAMES, {0}};
+
+const struct fb_command fb_command_fold = {
+    .name = "fold",
+    .usage = "FILE [--step STEP | --from TIME --to TIME]",
+    .what = "folded stacks on standard output",
+    .text = "Prints one line a stack, 'root;frame;leaf WEIGHT', sorted by text. The weight is in "
+            "ticks of the sampler's clock. Kernel, JIT and inlined frames end in _[k], _[j] and "
+            "_[i]; a ';' inside a name is written as ':'.",
+    .options = options,
+    .example = "flamebank fold run.fbank --step 600 > run.folded",
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

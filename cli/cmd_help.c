@@ -1,0 +1,231 @@
+/* Help, usage and man pages, all made from the rows of the commands. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/say.h"
+
+#define FB_TEXT_WIDTH 78
+
+static void put_option_left(struct fb_buf *out, const struct fb_option *o)
+{
+    if (o->letter)
+        fb_buf_printf(out, "-%c, ", o->letter);
+    else
+        fb_buf_puts(out, "    ");
+    fb_buf_printf(out, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+}
+
+/* Wraps a paragraph at FB_TEXT_WIDTH. */
+static void put_wrapped(struct fb_buf *out, const char *text)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t n = strcspn(text, " \n");
+
+        if (text[0] == '\n') {
+            fb_buf_puts(out, text[1] == '\n' ? "\n\n" : " ");
+            column = text[1] == '\n' ? 0 : column + 1;
+            text += text[1] == '\n' ? 2 : 1;
+            continue;
+        }
+        if (column > 0 && column + n > FB_TEXT_WIDTH) {
+            fb_buf_putc(out, '\n');
+            column = 0;
+        }
+        fb_buf_add(out, text, n);
+        column += n;
+        text += n;
+        if (*text == ' ') {
+            if (column < FB_TEXT_WIDTH)
+                fb_buf_putc(out, ' ');
+            column++;
+            text++;
+        }
+    }
+    fb_buf_putc(out, '\n');
+}
+
+static int say(struct fb_buf *out)
+{
+    int status = fb_say_bytes(out->data, out->len);
+
+    fb_buf_done(out);
+    return status;
+}
+
+int fb_help_version(void)
+{
+    static const char text[] = "flamebank " FB_VERSION "\n";
+
+    return fb_say_bytes(text, sizeof text - 1);
+}
+
+int fb_help_all(void)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_puts(&out, "flamebank: know what a change costs, per request, with error bars.\n\n"
+                      "usage: flamebank COMMAND [ARGUMENT]...\n\n");
+    for (const struct fb_command *const *c = fb_commands; *c; c++)
+        fb_buf_printf(&out, "  %-10s %s\n", (*c)->name, (*c)->what);
+    fb_buf_puts(&out, "\n'flamebank help COMMAND' explains one; 'flamebank help formats' lists the "
+                      "file formats,\n'flamebank help presets' the layer rules.\n"
+                      "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the work failed.\n");
+    return say(&out);
+}
+
+int fb_help_command(const struct fb_command *c)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_printf(&out, "usage: flamebank %s %s\n\n", c->name, c->usage);
+    put_wrapped(&out, c->text);
+    if (c->options)
+        fb_buf_puts(&out, "\noptions:\n");
+    for (const struct fb_option *o = c->options; o && o->name; o++) {
+        struct fb_buf left = {0};
+
+        put_option_left(&left, o);
+        fb_buf_printf(&out, "  %-24s %s\n", left.data, o->what);
+        fb_buf_done(&left);
+    }
+    if (c->example)
+        fb_buf_printf(&out, "\nexample:\n  %s\n", c->example);
+    return say(&out);
+}
+
+static int help_formats(void)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_puts(&out, "profiles that are read (told by their content, or --from):\n");
+    for (const struct fb_reader *r = fb_readers; r->name; r++)
+        fb_buf_printf(&out, "  %-10s %s\n", r->name, r->what);
+    fb_buf_puts(&out, "\nprofiles that are written (told by the ending, or --to):\n");
+    for (const struct fb_writer *w = fb_writers; w->name; w++)
+        fb_buf_printf(&out, "  %-10s %s (%s)\n", w->name, w->what, w->suffix);
+    return say(&out);
+}
+
+static int help_presets(void)
+{
+    struct fb_buf out = {0};
+
+    for (const struct fb_layers_preset *p = fb_layers_presets; p->name; p++)
+        fb_buf_printf(&out, "  %-10s %s\n", p->name, p->what);
+    return say(&out);
+}
+
+/* ---- man pages ---- */
+
+static void put_roff(struct fb_buf *out, const char *text)
+{
+    bool line_start = true;
+
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            fb_buf_puts(out, "\\&");
+        if (*text == '\\')
+            fb_buf_puts(out, "\\e");
+        else if (*text == '-')
+            fb_buf_puts(out, "\\-");
+        else if (*text == '\n' && text[1] == '\n')
+            fb_buf_puts(out, "\n.PP"), line_start = false;
+        else
+            fb_buf_putc(out, *text);
+        line_start = *text == '\n';
+    }
+}
+
+static int man_command(const struct fb_command *c)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_printf(&out, ".TH FLAMEBANK-");
+    for (const char *at = c->name; *at; at++)
+        fb_buf_putc(&out, (char)toupper((unsigned char)*at));
+    fb_buf_printf(&out, " 1 \"\" \"flamebank " FB_VERSION "\"\n.SH NAME\nflamebank\\-%s \\- ",
+                  c->name);
+    put_roff(&out, c->what);
+    fb_buf_printf(&out, "\n.SH SYNOPSIS\n.B flamebank %s\n", c->name);
+    put_roff(&out, c->usage);
+    fb_buf_puts(&out, "\n.SH DESCRIPTION\n");
+    put_roff(&out, c->text);
+    if (c->options)
+        fb_buf_puts(&out, "\n.SH OPTIONS");
+    for (const struct fb_option *o = c->options; o && o->name; o++) {
+        fb_buf_puts(&out, "\n.TP\n.B ");
+        if (o->letter)
+            fb_buf_printf(&out, "\\-%c, ", o->letter);
+        fb_buf_puts(&out, "\\-\\-");
+        put_roff(&out, o->name);
+        if (o->value)
+            fb_buf_printf(&out, " \\fI%s\\fR", o->value);
+        fb_buf_putc(&out, '\n');
+        put_roff(&out, o->what);
+    }
+    if (c->example) {
+        fb_buf_puts(&out, "\n.SH EXAMPLE\n.nf\n");
+        put_roff(&out, c->example);
+        fb_buf_puts(&out, "\n.fi");
+    }
+    fb_buf_puts(&out, "\n.SH SEE ALSO\n.BR flamebank (1)\n");
+    return say(&out);
+}
+
+static int man_all(void)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_puts(&out, ".TH FLAMEBANK 1 \"\" \"flamebank " FB_VERSION
+                      "\"\n.SH NAME\nflamebank \\- know what a change costs, per request, with "
+                      "error bars\n.SH SYNOPSIS\n.B flamebank\nCOMMAND [ARGUMENT]...\n"
+                      ".SH COMMANDS");
+    for (const struct fb_command *const *c = fb_commands; *c; c++) {
+        fb_buf_printf(&out, "\n.TP\n.BR flamebank\\-%s (1)\n", (*c)->name);
+        put_roff(&out, (*c)->what);
+    }
+    fb_buf_puts(&out, "\n.SH EXIT STATUS\n0 done; 1 the answer is no; 2 usage; 3 the work failed.\n"
+                      ".B flamebank record\nexits as the recorded command did, 125 where it failed "
+                      "itself, 126 and 127 as env(1).\n");
+    return say(&out);
+}
+
+static int run(const struct fb_args *args)
+{
+    const char *topic = args->count ? args->items[0] : NULL;
+    bool man = fb_args_has(args, "man");
+    const struct fb_command *c;
+
+    if (!topic)
+        return man ? man_all() : fb_help_all();
+    if (strcmp(topic, "formats") == 0 && !man)
+        return help_formats();
+    if (strcmp(topic, "presets") == 0 && !man)
+        return help_presets();
+    c = fb_command_find(topic);
+    if (!c) {
+        fb_say("'%s' is neither a command nor a topic (formats, presets)", topic);
+        return FB_EXIT_USAGE;
+    }
+    return man ? man_command(c) : fb_help_command(c);
+}
+
+static const struct fb_option options[] = {
+    {"man", 0, NULL, "as a man page (roff)"},
+    {0},
+};
+
+const struct fb_command fb_command_help = {
+    .name = "help",
+    .usage = "[COMMAND|formats|presets] [--man]",
+    .what = "explain a command, the file formats or the layer presets",
+    .text = "Prints what a command does and all its options. The man pages are made from the same "
+            "source with --man.",
+    .options = options,
+    .example = "flamebank help diff",
+    .most = 1,
+    .run = run,
+};

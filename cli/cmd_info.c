@@ -1,0 +1,192 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/vec.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/say.h"
+
+static void row(struct fb_table *t, const char *key, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void row(struct fb_table *t, const char *key, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fb_table_row(t);
+    fb_table_text(t, key);
+    fb_table_text(t, text);
+}
+
+static struct fb_table *two_columns(const char *title)
+{
+    struct fb_table *t = fb_table_new(title);
+
+    fb_table_column(t, "key", "", FB_ALIGN_LEFT);
+    fb_table_column(t, "value", "", FB_ALIGN_LEFT);
+    return t;
+}
+
+static struct fb_table *manifest_table(const struct fb_profile *p)
+{
+    struct fb_table *t = two_columns("manifest");
+
+    for (size_t i = 0; i < p->manifest_count; i++)
+        row(t, fb_profile_text(p, p->manifest[i].key), "%s",
+            fb_profile_text(p, p->manifest[i].value));
+    return t;
+}
+
+static double seconds(const struct fb_profile *p)
+{
+    return (double)(p->last_ns - p->first_ns) / 1e9;
+}
+
+/* Σ weight x interval against the CPU time of the process: the account of the clock. */
+static void put_yield(struct fb_table *t, const struct fb_profile *p)
+{
+    double cpu, sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
+    uint64_t overrun = 0;
+
+    if (p->interval_ns == 0)
+        return;
+    for (size_t i = 0; i < p->samples.count; i++)
+        overrun += p->samples.weight[i] - 1;
+    row(t, "sampled CPU", "%.3f s (weight x %.3f ms)", sampled, (double)p->interval_ns / 1e6);
+    row(t, "weight from overruns", "%.1f %%%s",
+        100.0 * (double)overrun / (double)fb_profile_weight(p),
+        (double)overrun > 0.2 * (double)fb_profile_weight(p)
+            ? " (over 20 %: the clock asks for more than the kernel's tick gives)"
+            : "");
+    if (fb_profile_counter_delta(p, "process.cpu_ns", p->first_ns, p->last_ns, &cpu) && cpu > 0)
+        row(t, "process CPU", "%.3f s, yield %.3f", cpu / 1e9, sampled / (cpu / 1e9));
+}
+
+static void put_cost(struct fb_table *t, const struct fb_profile *p)
+{
+    double handler = 0, writer = 0, cpu = 0;
+    bool known =
+        fb_profile_counter_delta(p, "sampler.handler_ns", p->first_ns, p->last_ns, &handler) &&
+        fb_profile_counter_delta(p, "sampler.writer_ns", p->first_ns, p->last_ns, &writer);
+
+    if (!known)
+        return;
+    row(t, "cost of the sampler", "handler %.2f ms, writer %.2f ms", handler / 1e6, writer / 1e6);
+    if (fb_profile_counter_delta(p, "process.cpu_ns", p->first_ns, p->last_ns, &cpu) && cpu > 0)
+        row(t, "share of the arm's CPU", "%.3f %%", 100.0 * (handler + writer) / cpu);
+    if (p->samples.count > 0)
+        row(t, "handler per sample", "%.2f us", handler / 1e3 / (double)p->samples.count);
+}
+
+static struct fb_table *health_table(const struct fb_profile *p)
+{
+    struct fb_table *t = two_columns("samples");
+
+    row(t, "samples", "%zu of weight %" PRIu64, p->samples.count, fb_profile_weight(p));
+    row(t, "stacks", "%zu over %zu frames, %zu modules, %zu threads", p->stacks_count - 1,
+        p->frames_count - 1, p->modules_count - 1, p->threads_count - 1);
+    if (p->has_times && p->samples.count > 0) {
+        char when[32];
+        time_t start = (time_t)(p->first_ns / 1000000000);
+        struct tm tm;
+
+        (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&start, &tm));
+        row(t, "span", "%.1f s from %s UTC", seconds(p), when);
+    }
+    row(t, "end", "%s", p->ended ? "in order" : "none: killed, or still going on");
+    put_yield(t, p);
+    put_cost(t, p);
+    return t;
+}
+
+static struct fb_table *losses_table(const struct fb_profile *p)
+{
+    struct fb_table *t = fb_table_new("losses");
+    bool any = false;
+
+    fb_table_column(t, "cause", "cause", FB_ALIGN_LEFT);
+    fb_table_column(t, "count", "count", FB_ALIGN_RIGHT);
+    fb_table_column(t, "unit", "of", FB_ALIGN_LEFT);
+    for (int i = 0; i < FB_LOSS_CAUSE_COUNT; i++) {
+        if (p->losses[i] == 0)
+            continue;
+        any = true;
+        fb_table_row(t);
+        fb_table_text(t, fb_loss_text((enum fb_loss_cause)i));
+        fb_table_number(t, (double)p->losses[i], 0);
+        fb_table_text(t, fb_loss_unit((enum fb_loss_cause)i));
+    }
+    if (!any)
+        fb_table_note(t, "Nothing was lost.");
+    return t;
+}
+
+static struct fb_table *counters_table(const struct fb_profile *p)
+{
+    struct fb_table *t = fb_table_new("counters");
+
+    fb_table_column(t, "counter", "counter", FB_ALIGN_LEFT);
+    fb_table_column(t, "unit", "unit", FB_ALIGN_LEFT);
+    fb_table_column(t, "growth", "growth or last level", FB_ALIGN_RIGHT);
+    for (size_t i = 0; i < p->counters.count; i++) {
+        const struct fb_counter *c = &p->counters.items[i];
+        int64_t first = FB_COUNTER_ABSENT, last = FB_COUNTER_ABSENT;
+
+        for (size_t r = 0; r < p->counters.rows; r++) {
+            if (c->values[r] == FB_COUNTER_ABSENT)
+                continue;
+            first = first == FB_COUNTER_ABSENT ? c->values[r] : first;
+            last = c->values[r];
+        }
+        if (last == FB_COUNTER_ABSENT)
+            continue;
+        fb_table_row(t);
+        fb_table_text(t, fb_profile_text(p, c->name));
+        fb_table_text(t, fb_profile_text(p, c->unit));
+        fb_table_number(t, c->kind == FB_COUNTER_CUMULATIVE ? (double)(last - first) : (double)last,
+                        0);
+    }
+    return t;
+}
+
+static int run(const struct fb_args *args)
+{
+    struct fb_profile *p;
+    struct fb_err err;
+    struct fb_table *tables[4];
+    int status;
+
+    if (fb_load_profile(args->items[0], NULL, &p, &err) != FB_OK)
+        return fb_say_error(&err);
+    tables[0] = manifest_table(p);
+    tables[1] = health_table(p);
+    tables[2] = losses_table(p);
+    tables[3] = counters_table(p);
+    status = fb_say_tables(args, tables, 4);
+    fb_profile_free(p);
+    return status;
+}
+
+static const struct fb_option options[] = {FB_OPTIONS_TABLES, {0}};
+
+const struct fb_command fb_command_info = {
+    .name = "info",
+    .usage = "FILE",
+    .what = "manifest, health, losses, and what the sampler itself cost",
+    .text = "Prints what is known of a run: how it was started, which clock at which rate, how its "
+            "samples compare with the CPU time of the process, every loss by cause, and the "
+            "counters that were taken once a second.",
+    .options = options,
+    .example = "flamebank info run.fbank",
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

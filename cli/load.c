@@ -1,0 +1,226 @@
+#include "cli/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "cli/say.h"
+#include "symbolize/symbolize.h"
+
+static void say_damage(const char *path, const struct fb_read_report *report,
+                       const struct fb_profile *p)
+{
+    const struct fb_bank_damage *d = &report->damage;
+
+    if (report->skipped_lines > 0)
+        fb_say("%s: %llu of %llu lines were skipped, first %s", path,
+               (unsigned long long)report->skipped_lines, (unsigned long long)report->lines,
+               report->first_skipped);
+    if (d->torn_tail)
+        fb_say("%s: ends inside a chunk (torn tail of %llu bytes), what was written before is read",
+               path, (unsigned long long)d->torn_bytes);
+    if (fb_bank_is_damaged(d))
+        fb_say(
+            "%s: is damaged (%s): %llu bytes skipped, %llu chunks missing, %llu chunks bad, %llu "
+            "samples known to be lost",
+            path, d->first[0] ? d->first : "definitions are lost",
+            (unsigned long long)d->skipped_bytes, (unsigned long long)d->missing_chunks,
+            (unsigned long long)d->bad_payloads, (unsigned long long)d->unwritten_samples);
+    if (!p->ended && !d->torn_tail)
+        fb_say("%s: has no end mark, the run was killed or is still going on", path);
+}
+
+static bool has_raw_addresses(const struct fb_profile *p)
+{
+    for (size_t i = 1; i < p->frames_count; i++) {
+        if (p->frames[i].name == 0 && p->frames[i].module != FB_NO_MODULE)
+            return true;
+    }
+    return false;
+}
+
+static void symbolize(struct fb_profile *p)
+{
+    struct fb_symbolizer_options options = {0};
+    struct fb_symbolizer *s = fb_symbolizer_new(&options);
+    struct fb_symbolize_report report;
+
+    fb_symbolize_profile(s, p, &report);
+    fb_symbolize_report_done(&report);
+    fb_symbolizer_free(s);
+}
+
+enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
+                               struct fb_err *err)
+{
+    struct fb_read_report report;
+    enum fb_status r = fb_profile_read(path, format, ret_p, &report, err);
+
+    if (r != FB_OK)
+        return r;
+    say_damage(path, &report, *ret_p);
+    /* A bank that `record` or `symbolize` has been over keeps what they could not name. */
+    if (!fb_profile_manifest_get(*ret_p, "symbolized") && has_raw_addresses(*ret_p))
+        symbolize(*ret_p);
+    return FB_OK;
+}
+
+/* ---- arms ---- */
+
+static bool is_bank(const char *path)
+{
+    struct fb_buf head = {0};
+    struct fb_err ignored;
+    bool found = fb_file_read(path, &head, &ignored) == FB_OK && head.data &&
+                 fb_bank_sniff(head.data, head.len);
+
+    fb_buf_done(&head);
+    return found;
+}
+
+/* A bank has its magic, steps have their own marks; what is neither may be folded text. */
+static enum fb_status load_file(struct fb_arm *arm, const char *path, struct fb_err *err)
+{
+    struct fb_steps *steps;
+    struct fb_err not_steps, not_profile;
+    struct fb_profile *p;
+
+    if (!is_bank(path)) {
+        if (fb_steps_read(path, &steps, &not_steps) == FB_OK) {
+            if (arm->steps) {
+                fb_steps_free(steps);
+                return fb_fail(err, FB_EUSAGE, "%s: is the second steps file of one arm", path);
+            }
+            arm->steps = steps;
+            return FB_OK;
+        }
+        if (not_steps.status == FB_EIO)
+            return *err = not_steps, not_steps.status;
+    } else {
+        not_steps.text[0] = '\0';
+    }
+    if (arm->profile)
+        return fb_fail(err, FB_EUSAGE, "%s: is the second profile of one arm", path);
+    if (fb_load_profile(path, NULL, &p, &not_profile) == FB_OK) {
+        arm->profile = p;
+        return FB_OK;
+    }
+    if (not_steps.text[0] == '\0' || not_profile.status == FB_EIO)
+        return *err = not_profile, not_profile.status;
+    return fb_fail(err, FB_EFORMAT, "neither a profile (%.240s) nor steps (%.240s)",
+                   not_profile.text, not_steps.text);
+}
+
+static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const char *steps,
+                               struct fb_err *err)
+{
+    char *paths = fb_strdup(argument), *next = paths;
+    enum fb_status r = FB_OK;
+
+    arm->name = argument;
+    while (next && r == FB_OK) {
+        char *path = strsep(&next, ",");
+
+        r = load_file(arm, path, err);
+    }
+    free(paths);
+    if (r == FB_OK && steps && arm->steps)
+        r = fb_fail(err, FB_EUSAGE, "%s: has steps already, '--steps %s' are the second", argument,
+                    steps);
+    if (r == FB_OK && steps)
+        r = fb_steps_read(steps, &arm->steps, err);
+    if (r == FB_OK && !arm->steps && arm->profile)
+        arm->steps = fb_steps_of_profile(arm->profile, argument);
+    return r;
+}
+
+/* Counters, overlap and health of an arm's steps, and the warnings of their file. */
+static enum fb_status finish_steps(struct fb_arm *arm, struct fb_err *err)
+{
+    if (!arm->steps)
+        return FB_OK;
+    for (size_t i = 0; i < arm->steps->warnings_count; i++)
+        fb_say("%s", arm->steps->warnings[i]);
+    if (arm->profile && fb_steps_add_counters(arm->steps, arm->profile) == 0 &&
+        arm->profile->has_times)
+        return fb_fail(err, FB_EFORMAT,
+                       "%s: no step of '%s' overlaps the profile (are they of the same run?)",
+                       arm->name, arm->steps->source);
+    fb_steps_judge(arm->steps);
+    return FB_OK;
+}
+
+static void view_add(struct fb_view *view, struct fb_arm *arm, fb_canonical_fn canonical)
+{
+    uint32_t *function_of_frame;
+
+    if (!arm->profile)
+        return;
+    function_of_frame = fb_functions_add(&view->fns, arm->profile, canonical);
+    arm->node_of_stack = fb_calltree_add(&view->tree, arm->profile, function_of_frame);
+    free(function_of_frame);
+}
+
+static enum fb_status load_layers(const struct fb_args *args, struct fb_view *view,
+                                  struct fb_err *err)
+{
+    const char *rules = fb_args_get(args, "rules");
+    enum fb_status r = fb_layers_load(rules ? rules : "native", &view->layers, err);
+
+    if (r == FB_OK)
+        view->layer_of_node = fb_layers_assign(view->layers, &view->tree, &view->fns);
+    return r;
+}
+
+enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct fb_view *ret_view,
+                            struct fb_err *err)
+{
+    struct fb_view view = {.count = args->count};
+    enum fb_status r = FB_OK;
+
+    view.arms = fb_alloc_array(args->count, sizeof *view.arms);
+    fb_functions_init(&view.fns);
+    fb_calltree_init(&view.tree);
+    for (size_t i = 0; i < view.count && r == FB_OK; i++) {
+        struct fb_arm *arm = &view.arms[i];
+
+        r = load_arm(arm, args->items[i], fb_args_nth(args, "steps", i), err);
+        if (r == FB_OK && !arm->profile && (flags & FB_VIEW_NEEDS_PROFILE))
+            r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
+        if (r == FB_OK)
+            r = finish_steps(arm, err);
+        if (r == FB_OK)
+            view_add(&view, arm, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical);
+    }
+    if (r == FB_OK && fb_args_nth(args, "steps", view.count))
+        r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
+    if (r == FB_OK && (flags & FB_VIEW_LAYERS))
+        r = load_layers(args, &view, err);
+    if (r != FB_OK)
+        fb_view_done(&view);
+    else
+        *ret_view = view;
+    return r;
+}
+
+void fb_view_done(struct fb_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        fb_profile_free(view->arms[i].profile);
+        fb_steps_free(view->arms[i].steps);
+        free(view->arms[i].node_of_stack);
+    }
+    free(view->arms);
+    free(view->layer_of_node);
+    fb_layers_free(view->layers);
+    fb_calltree_done(&view->tree);
+    fb_functions_done(&view->fns);
+    *view = (struct fb_view){0};
+}
+
+char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step)
+{
+    return step ? fb_format("%s, step %s", view->arms[i].name, step->name)
+                : fb_format("%s", view->arms[i].name);
+}

@@ -1,0 +1,74 @@
+/* load.h - arms from the command line: a profile, its steps, or both, ready to be looked at.
+ *
+ * An argument is "FILE" or "FILE,FILE": a bank (or any profile) and a job log (or any steps file),
+ * told apart by their content.  --steps gives the steps of the arms in their order; without any,
+ * the marks in the bank are the steps.  Damage, losses and skipped lines are said on stderr. */
+#ifndef FB_CLI_LOAD_H
+#define FB_CLI_LOAD_H
+
+#include "cli/options.h"
+#include "layers/layers.h"
+#include "profile/profile.h"
+#include "steps/steps.h"
+
+struct fb_arm {
+    const char *name;           /* as typed                                 */
+    struct fb_profile *profile; /* NULL where there is only a steps file    */
+    struct fb_steps *steps;     /* NULL where there are none                */
+    uint32_t *node_of_stack;    /* of the view                              */
+};
+
+/* All arms of a command under one table of functions and one call tree. */
+struct fb_view {
+    struct fb_arm *arms;
+    size_t count;
+    struct fb_functions fns;
+    struct fb_calltree tree;
+    struct fb_layers *layers; /* NULL unless asked for */
+    uint16_t *layer_of_node;
+};
+
+enum fb_view_flags {
+    FB_VIEW_LAYERS = 1,        /* load the rules of --rules (default: native)           */
+    FB_VIEW_NEEDS_PROFILE = 2, /* an arm without a profile is an error                 */
+};
+
+/* Loads all positional arguments as arms. */
+enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct fb_view *ret_view,
+                            struct fb_err *err);
+void fb_view_done(struct fb_view *view);
+
+/* One profile by path: read, damage said, raw addresses symbolized. */
+enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
+                               struct fb_err *err);
+
+/* A span of time of one arm: --from/--to (absolute, "+10" from the start, "-10" from the end), or
+ * --step.  All time where none is given. */
+enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *arm,
+                              int64_t *ret_from_ns, int64_t *ret_to_ns,
+                              const struct fb_step **ret_step, struct fb_err *err);
+
+/* Weight by node of arm i in its window, with a title such as "x.fbank, step 600". */
+enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
+                            double **ret_self, const struct fb_step **ret_step, struct fb_err *err);
+
+/* "x.fbank, step 600"; yours. */
+char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step);
+
+#define FB_OPTIONS_WINDOW                                                                          \
+    {"steps", 's', "FILE", "steps: a job log, a load generator's output or a TSV"},                \
+        {"step", 0, "STEP", "this step only, by its number, name or offered rate"},                \
+        {"from", 0, "TIME", "from this time on: epoch seconds, ISO 8601, +S or -S"},               \
+    {                                                                                              \
+        "to", 0, "TIME", "up to this time"                                                         \
+    }
+#define FB_OPTIONS_NAMES                                                                           \
+    {                                                                                              \
+        "raw-names", 0, NULL, "names as they are in the files, not their canonical form"           \
+    }
+#define FB_OPTIONS_RULES                                                                           \
+    {                                                                                              \
+        "rules", 'r', "RULES", "layer rules: a preset or a JSON file (default: native)"            \
+    }
+
+#endif

@@ -1,0 +1,96 @@
+#include "cli/pair.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+static enum fb_status take_options(const struct fb_args *args, struct fb_diff_options *o,
+                                   struct fb_err *err)
+{
+    double delta = 0, delta_share = 0, q = 0, rows = 0;
+    enum fb_status r = fb_args_number(args, "delta", 0.1, 100, &delta, err);
+
+    if (r == FB_OK)
+        r = fb_args_number(args, "delta-share", 0.1, 100, &delta_share, err);
+    if (r == FB_OK)
+        r = fb_args_number(args, "q", 0.01, 50, &q, err);
+    if (r == FB_OK)
+        r = fb_args_number(args, "rows", 1, 1e6, &rows, err);
+    o->delta_cpu = delta / 100;
+    o->delta_share = delta_share / 100;
+    o->q = q / 100;
+    o->frames_max = (size_t)rows;
+    o->is_jvm = fb_args_has(args, "jvm");
+    return r;
+}
+
+static enum fb_status check_sides(const struct fb_args *args, size_t controls, size_t count,
+                                  struct fb_err *err)
+{
+    if (!fb_args_has(args, "vs") && count != 2)
+        return fb_fail(err, FB_EUSAGE,
+                       "%zu arms: two were expected, or controls, '--vs' and variants", count);
+    if (controls == 0 || controls == count)
+        return fb_fail(err, FB_EUSAGE, "'--vs' needs a control before it and a variant after it");
+    if (2 * controls != count)
+        return fb_fail(err, FB_EUSAGE,
+                       "%zu controls and %zu variants: as many of each was expected", controls,
+                       count - controls);
+    return FB_OK;
+}
+
+/* An arm without steps is compared as one step over the whole profile. */
+static struct fb_steps *steps_of(const struct fb_arm *arm, struct fb_steps **ret_whole)
+{
+    if (arm->steps)
+        return arm->steps;
+    *ret_whole = fb_steps_whole(arm->profile, arm->name);
+    (void)fb_steps_add_counters(*ret_whole, arm->profile);
+    fb_steps_judge(*ret_whole);
+    return *ret_whole;
+}
+
+enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *view,
+                           struct fb_pair *ret_pair, struct fb_err *err)
+{
+    size_t controls = fb_args_has(args, "vs") ? fb_args_before(args, "vs") : 1;
+    struct fb_diff_options options = {0};
+    enum fb_status r = check_sides(args, controls, view->count, err);
+
+    if (r == FB_OK)
+        r = take_options(args, &options, err);
+    if (r != FB_OK)
+        return r;
+    *ret_pair = (struct fb_pair){.count = view->count};
+    ret_pair->arms = fb_alloc_array(view->count, sizeof *ret_pair->arms);
+    ret_pair->whole = fb_alloc_array(view->count, sizeof *ret_pair->whole);
+    for (size_t i = 0; i < view->count; i++) {
+        ret_pair->arms[i] = (struct fb_diff_arm){
+            .is_variant = i >= controls,
+            .label = view->arms[i].name,
+            .profile = view->arms[i].profile,
+            .node_of_stack = view->arms[i].node_of_stack,
+            .steps = steps_of(&view->arms[i], &ret_pair->whole[i]),
+        };
+    }
+    ret_pair->input = (struct fb_diff_input){.arms = ret_pair->arms,
+                                             .arms_count = view->count,
+                                             .tree = &view->tree,
+                                             .fns = &view->fns,
+                                             .layers = view->layers,
+                                             .layer_of_node = view->layer_of_node};
+    r = fb_diff_new(&ret_pair->input, &options, &ret_pair->diff, err);
+    if (r != FB_OK)
+        fb_pair_done(ret_pair);
+    return r;
+}
+
+void fb_pair_done(struct fb_pair *pair)
+{
+    fb_diff_free(pair->diff);
+    for (size_t i = 0; i < pair->count; i++)
+        fb_steps_free(pair->whole[i]);
+    free(pair->whole);
+    free(pair->arms);
+    *pair = (struct fb_pair){0};
+}

@@ -1,0 +1,30 @@
+/* pair.h - a diff from the arms of a command line. */
+#ifndef FB_CLI_PAIR_H
+#define FB_CLI_PAIR_H
+
+#include "cli/load.h"
+#include "diff/diff.h"
+
+struct fb_pair {
+    struct fb_diff_arm *arms;
+    struct fb_diff_input input;
+    struct fb_steps **whole; /* steps made for arms that have none; as many as arms */
+    size_t count;
+    struct fb_diff *diff;
+};
+
+/* Controls are the arms before --vs, or the first of two; says the diff's notes on stderr is left
+ * to the tables.  fb_pair_done() before fb_view_done(). */
+enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *view,
+                           struct fb_pair *ret_pair, struct fb_err *err);
+void fb_pair_done(struct fb_pair *pair);
+
+#define FB_OPTIONS_PAIR                                                                            \
+    {"delta", 0, "PERCENT", "CPU per request within this is the same (5)"},                        \
+        {"delta-share", 0, "PERCENT", "a layer or frame within this is the same (10)"},            \
+        {"q", 0, "PERCENT", "false discovery rate of the frame table (5)"},                        \
+    {                                                                                              \
+        "jvm", 0, NULL, "the arms are JVMs: floors and frame rules for compiled code"              \
+    }
+
+#endif

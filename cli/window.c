@@ -1,0 +1,145 @@
+/* Spans of time from the command line. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/load.h"
+
+static const double NS = 1e9;
+
+/* Epoch seconds, ISO 8601 (UTC unless an offset is given), "+S" after the start, "-S" before the
+ * end. */
+static bool parse_time(const char *text, const struct fb_profile *p, int64_t *ret_ns)
+{
+    struct tm tm = {0};
+    char *end;
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    double v;
+
+    if (rest) {
+        double fraction = *rest == '.' ? strtod(rest, &end) : 0;
+        int hours, minutes;
+
+        if (*rest == '.')
+            rest = end;
+        *ret_ns = (int64_t)timegm(&tm) * (int64_t)NS + (int64_t)(fraction * NS);
+        if ((rest[0] == '+' || rest[0] == '-') && strlen(rest) == 6 && rest[3] == ':') {
+            hours = atoi(rest + 1);
+            minutes = atoi(rest + 4);
+            *ret_ns -=
+                (rest[0] == '-' ? -1 : 1) * ((int64_t)hours * 60 + minutes) * 60 * (int64_t)NS;
+            return true;
+        }
+        return *rest == '\0' || strcmp(rest, "Z") == 0;
+    }
+    v = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(v) || fabs(v) > 1e11)
+        return false;
+    if (text[0] == '+')
+        *ret_ns = p->first_ns + (int64_t)(v * NS);
+    else if (text[0] == '-')
+        *ret_ns = p->last_ns + (int64_t)(v * NS);
+    else
+        *ret_ns = (int64_t)(v * NS);
+    return true;
+}
+
+static enum fb_status take_time(const struct fb_args *args, const char *name,
+                                const struct fb_arm *arm, int64_t *ret_ns, struct fb_err *err)
+{
+    const char *text = fb_args_get(args, name);
+
+    if (!text)
+        return FB_OK;
+    if (!arm->profile->has_times)
+        return fb_fail(err, FB_EUSAGE, "%s: has no times, so '--%s' cannot be applied", arm->name,
+                       name);
+    if (!parse_time(text, arm->profile, ret_ns))
+        return fb_fail(err, FB_EUSAGE,
+                       "'--%s %s': epoch seconds, YYYY-MM-DDTHH:MM:SS, +SECONDS or -SECONDS was "
+                       "expected",
+                       name, text);
+    return FB_OK;
+}
+
+/* By name first, then by offered rate, then by 1-based number. */
+static const struct fb_step *find_step(const struct fb_steps *steps, const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+    bool is_number = end != text && *end == '\0';
+
+    for (size_t i = 0; i < steps->count; i++) {
+        if (strcmp(steps->items[i].name, text) == 0)
+            return &steps->items[i];
+    }
+    for (size_t i = 0; i < steps->count && is_number; i++) {
+        if (!steps->items[i].warmup && fabs(steps->items[i].offered - number) < 1e-9 * number)
+            return &steps->items[i];
+    }
+    if (is_number && number >= 1 && number <= (double)steps->count && number == floor(number))
+        return &steps->items[(size_t)number - 1];
+    return NULL;
+}
+
+static enum fb_status take_step(const char *text, const struct fb_arm *arm, int64_t *ret_from_ns,
+                                int64_t *ret_to_ns, const struct fb_step **ret_step,
+                                struct fb_err *err)
+{
+    if (!arm->steps)
+        return fb_fail(err, FB_EUSAGE, "%s: has no steps, so '--step %s' cannot be applied",
+                       arm->name, text);
+    *ret_step = find_step(arm->steps, text);
+    if (!*ret_step)
+        return fb_fail(err, FB_EUSAGE, "%s: has no step '%s' among the %zu of '%s'", arm->name,
+                       text, arm->steps->count, arm->steps->source);
+    *ret_from_ns = (*ret_step)->load_start_ns;
+    *ret_to_ns = (*ret_step)->load_end_ns;
+    return FB_OK;
+}
+
+enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *arm,
+                              int64_t *ret_from_ns, int64_t *ret_to_ns,
+                              const struct fb_step **ret_step, struct fb_err *err)
+{
+    const char *step = fb_args_get(args, "step");
+    enum fb_status r = FB_OK;
+
+    *ret_from_ns = INT64_MIN;
+    *ret_to_ns = INT64_MAX;
+    *ret_step = NULL;
+    if (step)
+        r = take_step(step, arm, ret_from_ns, ret_to_ns, ret_step, err);
+    if (r == FB_OK)
+        r = take_time(args, "from", arm, ret_from_ns, err);
+    if (r == FB_OK)
+        r = take_time(args, "to", arm, ret_to_ns, err);
+    if (r == FB_OK && *ret_from_ns >= *ret_to_ns)
+        r = fb_fail(err, FB_EUSAGE, "%s: the span of time asked for is empty", arm->name);
+    return r;
+}
+
+enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
+                            double **ret_self, const struct fb_step **ret_step, struct fb_err *err)
+{
+    const struct fb_arm *arm = &view->arms[i];
+    int64_t from_ns, to_ns;
+    double *self, sum = 0;
+    enum fb_status r = fb_view_window(args, arm, &from_ns, &to_ns, ret_step, err);
+
+    if (r != FB_OK)
+        return r;
+    self = fb_calltree_self(&view->tree, arm->profile, arm->node_of_stack, from_ns, to_ns);
+    for (size_t n = 0; n < view->tree.count; n++)
+        sum += self[n];
+    if (sum <= 0) {
+        free(self);
+        return fb_fail(err, FB_EFORMAT, "%s: holds no sample%s", arm->name,
+                       from_ns == INT64_MIN && to_ns == INT64_MAX
+                           ? ""
+                           : " in the span of time that was asked for");
+    }
+    *ret_self = self;
+    return FB_OK;
+}
