@@ -52,11 +52,14 @@ struct fb_diff_input {
 };
 
 struct fb_diff_options {
-    double delta_cpu;   /* equivalence margin of CPU per request; 0: 0.05       */
-    double delta_share; /* of layers and frames, relative; 0: 0.10              */
-    double q;           /* false discovery rate of the frame family; 0: 0.05    */
-    bool is_jvm;        /* floors of JVM arms, no one-pair frame verdicts       */
-    size_t frames_max;  /* rows of the frame table, 0: 40                       */
+    double delta_cpu;     /* equivalence margin of CPU per request; 0: 0.05       */
+    double delta_share;   /* of layers and frames, relative; 0: 0.10              */
+    double q;             /* false discovery rate of the frame family; 0: 0.05    */
+    bool is_jvm;          /* floors of JVM arms, no one-pair frame verdicts       */
+    bool saturated;       /* judge steps past the knee, on ms per delivered request, floor 2 % */
+    double floor_latency; /* sd of ln(latency) between same-arm runs; 0: nobody measured it,
+                             then latency is shown and not judged                          */
+    size_t frames_max;    /* rows of the frame table, 0: 40                       */
 };
 
 /* What one arm says of a row; with replicates, summed over the runs. */
@@ -87,8 +90,10 @@ struct fb_diff_row {
     double mde;   /* minimum detectable relative effect; NAN                    */
     double bound; /* upper bound of the share of an absent row; NAN             */
     enum fb_verdict verdict;
-    const char *reason; /* why there is no verdict, "" if there is one                */
+    const char *reason; /* borrowed from the diff: why there is no verdict, "" if there is one */
     bool within_delta;  /* a DIFF that is also equivalent within delta                */
+    bool on_share;      /* d is of the share of samples, not of ms per request        */
+    bool is_total;      /* the sum of all layers: the last layer row                  */
 };
 
 enum fb_diff_metric {
@@ -128,6 +133,8 @@ struct fb_diff_step {
     size_t frames_count, frames_tested;
     double samples_control, samples_variant;
     double unknown_control, unknown_variant; /* share of [unknown] leaf frames           */
+    const char *denial; /* why nothing in this step is judged, "" if it is              */
+    bool on_ms;         /* verdicts rest on ms per request, else on shares              */
 };
 
 struct fb_diff {
@@ -139,6 +146,7 @@ struct fb_diff {
     size_t notes_count;
     size_t pairs;
     bool has_ms;
+    struct fb_diff_state *state; /* private */
 };
 
 /* Fails when no step of the arms can be matched, when the clocks differ, when a profile and its

@@ -23,6 +23,14 @@ static double run_variance(const struct fb_frame_run *r, double pooled, double t
     return (fmax(binomial, block * block) + floor_part * floor_part) * r->cost * r->cost;
 }
 
+/* (b - a) / ln(b / a), which is a where they are equal. */
+static double log_mean(double a, double b)
+{
+    double d = log(b / a);
+
+    return fabs(d) < 1e-6 ? (a + b) / 2 : (b - a) / d;
+}
+
 void fb_frame_test_native(const struct fb_frame_run *control, const struct fb_frame_run *variant,
                           size_t count, double tau, struct fb_frame_test *ret_test)
 {
@@ -45,10 +53,9 @@ void fb_frame_test_native(const struct fb_frame_run *control, const struct fb_fr
     t.se = sqrt(variance);
     t.p_value = t.se > 0 ? fb_t_two_sided((t.m_variant - t.m_control) / t.se, t.degrees) : 1;
     t.d = log(t.m_variant / t.m_control);
-    t.d_half = NAN;
+    t.d_se = NAN;
     if (t.se > 0 && t.m_control > 0 && t.m_variant > 0) /* the same t as on the difference */
-        t.d_half = fb_t_quantile(0.975, t.degrees) * t.se * fabs(t.d) /
-                   fmax(fabs(t.m_variant - t.m_control), 1e-12 * t.m_control);
+        t.d_se = t.se / log_mean(t.m_control, t.m_variant);
     *ret_test = t;
 }
 
@@ -107,7 +114,7 @@ void fb_frame_test_moderated(const struct fb_frame_spread *row, size_t count,
 
     t.se = sqrt(fmax(ratio, 1) * row->poisson * 2 / (double)count);
     t.p_value = fb_t_two_sided(t.d / t.se, t.degrees);
-    t.d_half = fb_t_quantile(0.975, t.degrees) * t.se;
+    t.d_se = t.se;
     t.m_control = t.m_variant = NAN;
     *ret_test = t;
 }

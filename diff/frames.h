@@ -30,7 +30,7 @@ struct fb_frame_test {
     double se;                   /* of their difference                         */
     double p_value;
     double degrees;
-    double d, d_half; /* ln ratio and the 95 % half width            */
+    double d, d_se; /* ln ratio and its standard error, on the same t */
 };
 
 /* tau: floor of one run; runs of both arms, count each. */

@@ -12,8 +12,7 @@
 
 /* 97.5 % and 95 % points of t with 21 degrees of freedom: 22 blocks of 5 s in 110 s. */
 static const double t21 = 2.0796138447276795, t21_90 = 1.7207429028118777;
-static const double pooled_df_min = 4;   /* under it the floor is the better witness */
-static const double bucket_ratio = 1.35; /* 1.83, 2.47, 3.34 ms ... of the load generators */
+static const double pooled_df_min = 4; /* under it the floor is the better witness */
 
 const char *fb_verdict_word(enum fb_verdict v)
 {
@@ -107,7 +106,6 @@ const char *fb_verdict_latency(const struct fb_latency_evidence *e, struct fb_ju
     evidence.pooled_sum2 = sum2;
     evidence.pooled_df = k > 1 ? (double)(k - 1) : 0;
     fb_verdict_judge(&evidence, ret_judged);
-    ret_judged->half = fmax(ret_judged->half, is_one_bucket ? log(bucket_ratio) : 0);
     if (!e->is_below_knee)
         return "past the knee latency is the generator's queue";
     if (is_one_bucket)

@@ -1,0 +1,157 @@
+/* align.c - pairing of runs and of steps. */
+#include "diff/align.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+static const double rate_tolerance = 0.005;
+
+static uint64_t run_of(const struct fb_diff_arm *arm)
+{
+    return arm->profile ? arm->profile->run_id : 0;
+}
+
+/* Adds the arm to the replicate of its run, or as a new one. */
+static void lineup_add(struct fb_lineup *l, const struct fb_diff_input *in, size_t arm)
+{
+    const struct fb_diff_arm *a = &in->arms[arm];
+    struct fb_replicate *r = NULL;
+
+    for (size_t i = 0; i < l->count && run_of(a) != 0; i++)
+        if (l->replicates[i].is_variant == a->is_variant &&
+            run_of(&in->arms[l->replicates[i].arms[0]]) == run_of(a))
+            r = &l->replicates[i];
+    if (!r) {
+        r = &l->replicates[l->count++];
+        r->is_variant = a->is_variant;
+        r->arms = fb_alloc_array(in->arms_count, sizeof *r->arms);
+        *(a->is_variant ? &l->variants : &l->controls) += 1;
+    }
+    r->arms[r->arms_count++] = arm;
+}
+
+enum fb_status fb_lineup_build(const struct fb_diff_input *in, struct fb_lineup *ret_lineup,
+                               struct fb_err *err)
+{
+    struct fb_lineup l = {0};
+
+    l.replicates = fb_alloc_array(in->arms_count, sizeof *l.replicates);
+    for (int variant = 0; variant < 2; variant++)
+        for (size_t i = 0; i < in->arms_count; i++)
+            if (in->arms[i].is_variant == (variant == 1))
+                lineup_add(&l, in, i);
+    l.pairs = l.controls < l.variants ? l.controls : l.variants;
+    if (l.pairs == 0) {
+        fb_lineup_done(&l);
+        return fb_fail(err, FB_EUSAGE, "a diff needs at least one control and one variant");
+    }
+    *ret_lineup = l;
+    return FB_OK;
+}
+
+void fb_lineup_done(struct fb_lineup *lineup)
+{
+    for (size_t i = 0; i < lineup->count; i++)
+        free(lineup->replicates[i].arms);
+    free(lineup->replicates);
+    memset(lineup, 0, sizeof *lineup);
+}
+
+const struct fb_replicate *fb_lineup_side(const struct fb_lineup *lineup, size_t pair,
+                                          bool is_variant)
+{
+    return &lineup->replicates[is_variant ? lineup->controls + pair : pair];
+}
+
+static const struct fb_steps *steps_of(const struct fb_diff_input *in, const struct fb_replicate *r)
+{
+    return in->arms[r->arms[0]].steps;
+}
+
+static bool has_rate(const struct fb_step *s)
+{
+    return s->offered > 0;
+}
+
+/* How far apart two steps are; INFINITY where they are no match. */
+static double step_distance(const struct fb_step *a, const struct fb_step *b)
+{
+    double d;
+
+    if (a->warmup != b->warmup || (a->mode[0] && b->mode[0] && strcmp(a->mode, b->mode) != 0))
+        return INFINITY;
+    if (!has_rate(a) || !has_rate(b))
+        return strcmp(a->name, b->name) == 0 ? 0 : INFINITY;
+    d = fabs(b->offered / a->offered - 1);
+    return d <= rate_tolerance ? d : INFINITY;
+}
+
+/* Fills one replicate's column; returns how many steps were matched. */
+static size_t match_column(struct fb_matching *m, const struct fb_steps *reference,
+                           const struct fb_steps *steps, size_t column)
+{
+    bool *used = fb_alloc_array(steps->count, sizeof *used);
+    size_t matched = 0;
+
+    for (size_t i = 0; i < reference->count; i++) {
+        size_t best = SIZE_MAX;
+        double best_distance = INFINITY;
+
+        for (size_t j = 0; j < steps->count; j++) {
+            double d = used[j] ? INFINITY : step_distance(&reference->items[i], &steps->items[j]);
+
+            if (d < best_distance) {
+                best_distance = d;
+                best = j;
+            }
+        }
+        if (best == SIZE_MAX)
+            continue;
+        used[best] = true;
+        m->steps[i * m->replicates + column] = &steps->items[best];
+        matched++;
+    }
+    free(used);
+    return matched;
+}
+
+/* Steps that have neither a rate nor a common name: the i-th with the i-th. */
+static void match_by_order(struct fb_matching *m, const struct fb_steps *reference,
+                           const struct fb_steps *steps, size_t column)
+{
+    if (reference->count != steps->count)
+        return;
+    for (size_t i = 0; i < steps->count; i++)
+        if (has_rate(&steps->items[i]) || has_rate(&reference->items[i]) ||
+            steps->items[i].warmup != reference->items[i].warmup)
+            return;
+    for (size_t i = 0; i < steps->count; i++)
+        m->steps[i * m->replicates + column] = &steps->items[i];
+}
+
+void fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *lineup,
+                       struct fb_matching *ret_matching)
+{
+    const struct fb_steps *reference = steps_of(in, &lineup->replicates[0]);
+    struct fb_matching m = {.count = reference->count, .replicates = lineup->count};
+
+    m.steps = fb_alloc_array(m.count * m.replicates, sizeof *m.steps);
+    for (size_t i = 0; i < m.count; i++)
+        m.steps[i * m.replicates] = &reference->items[i];
+    for (size_t r = 1; r < lineup->count; r++) {
+        const struct fb_steps *steps = steps_of(in, &lineup->replicates[r]);
+
+        if (match_column(&m, reference, steps, r) == 0)
+            match_by_order(&m, reference, steps, r);
+    }
+    *ret_matching = m;
+}
+
+void fb_matching_done(struct fb_matching *matching)
+{
+    free(matching->steps);
+    memset(matching, 0, sizeof *matching);
+}

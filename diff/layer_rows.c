@@ -1,0 +1,234 @@
+/* layer_rows.c - one row a layer, and the total. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "diff/state.h"
+
+/* Run-to-run floor of CPU per request that is inside every layer's ms; the window's own part of
+ * it is in the linearised interval already. */
+static double row_floor(const struct fb_diff *diff, const struct fb_step_state *s,
+                        enum fb_floor_kind kind, double p, bool on_ms)
+{
+    double share = fb_floor_share(kind, p, diff->options.is_jvm);
+
+    return on_ms ? hypot(share, fb_floor_cpu(s->health, 0)) : share;
+}
+
+static void pair_measure(const struct fb_diff_state *state, const struct fb_step_state *s,
+                         size_t layer, size_t pair, uint32_t *cells, double *x)
+{
+    struct fb_layer_pair *p = &s->layers[layer * s->pairs_count + pair];
+    struct fb_window *w[2] = {fb_state_window(state, s, pair, false),
+                              fb_state_window(state, s, pair, true)};
+    struct fb_share *shares[2] = {&p->control, &p->variant};
+    enum fb_floor_kind kind = fb_floor_kind(fb_layers_get(state->in->layers, layer)->name);
+
+    for (int a = 0; a < 2; a++) {
+        struct fb_series series;
+
+        fb_window_layer_series(w[a], layer, cells, x, &series);
+        fb_share_measure(&w[a]->grid, &series, kind, shares[a]);
+    }
+    p->d_share = p->d_ms = p->half_share = p->half_ms = NAN;
+    if (!(p->control.p > 0 && p->variant.p > 0))
+        return;
+    p->d_share = log(p->variant.p / p->control.p);
+    p->half_share = fb_verdict_pair_half(p->control.ln_half, p->variant.ln_half);
+    p->d_ms = p->d_share + log(w[1]->cost.ms / w[0]->cost.ms);
+    p->half_ms = fb_verdict_pair_half(p->control.ln_half_cost, p->variant.ln_half_cost);
+}
+
+void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
+{
+    struct fb_diff_state *state = diff->state;
+    struct fb_step_state *s = &state->steps[step];
+    size_t layers = fb_layers_count(state->in->layers), longest = 0;
+    uint32_t *cells;
+    double *x;
+
+    for (size_t i = 0; i < s->pairs_count; i++)
+        for (int a = 0; a < 2; a++) {
+            const struct fb_window *w = fb_state_window(state, s, i, a == 1);
+
+            longest = w->cells > longest ? w->cells : longest;
+        }
+    cells = fb_alloc_array(longest, sizeof *cells);
+    x = fb_alloc_array(longest, sizeof *x);
+    s->layers = fb_alloc_array(layers * s->pairs_count, sizeof *s->layers);
+    for (size_t l = 0; l < layers; l++)
+        for (size_t i = 0; i < s->pairs_count; i++)
+            pair_measure(state, s, l, i, cells, x);
+    free(cells);
+    free(x);
+}
+
+/* Squared deviations of the paired d's from their step's mean, over the healthy steps. */
+static void layer_pool(const struct fb_diff *diff, size_t layer, bool on_ms,
+                       struct fb_evidence *evidence)
+{
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        const struct fb_step_state *s = &diff->state->steps[i];
+        const struct fb_layer_pair *p = s->layers + layer * s->pairs_count;
+        double k = (double)s->pairs_count, mean = 0, sum2 = 0;
+
+        if (diff->steps[i].denial[0] || s->pairs_count < 2)
+            continue;
+        for (size_t j = 0; j < s->pairs_count; j++)
+            mean += (on_ms ? p[j].d_ms : p[j].d_share) / k;
+        for (size_t j = 0; j < s->pairs_count; j++)
+            sum2 += pow((on_ms ? p[j].d_ms : p[j].d_share) - mean, 2);
+        if (isnan(sum2))
+            continue;
+        evidence->pooled_sum2 += sum2;
+        evidence->pooled_df += k - 1;
+    }
+}
+
+/* Bursts allow no interval; but where the arm with more is not bursty, and the bursty one's upper
+ * end is below the other's lower end, the order of the two is beyond doubt. */
+static bool is_bursty(const struct fb_layer_pair *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_share *more = &p[i].control, *less = &p[i].variant;
+
+        if (less->p > more->p) {
+            more = &p[i].variant;
+            less = &p[i].control;
+        }
+        if (more->is_bursty || (less->is_bursty && less->hi >= more->lo))
+            return true;
+    }
+    return false;
+}
+
+static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb_diff_row *row)
+{
+    const struct fb_step_state *s = &diff->state->steps[step];
+    const struct fb_layer_pair *p = s->layers + layer * s->pairs_count;
+    bool on_ms = diff->steps[step].on_ms;
+    double *d = fb_alloc_array(s->pairs_count, sizeof *d), n = 0, deff = row->control.deff;
+    double *half = fb_alloc_array(s->pairs_count, sizeof *half);
+    double share = (row->control.share + row->variant.share) / 2;
+    struct fb_judged judged;
+    struct fb_evidence e = {.d = d, .half = half, .pairs = s->pairs_count};
+
+    for (size_t i = 0; i < s->pairs_count; i++) {
+        d[i] = on_ms ? p[i].d_ms : p[i].d_share;
+        half[i] = on_ms ? p[i].half_ms : p[i].half_share;
+        e.is_assumed |= p[i].control.deff_assumed || p[i].variant.deff_assumed;
+        n += (fb_state_window(diff->state, s, i, false)->grid.effective +
+              fb_state_window(diff->state, s, i, true)->grid.effective) /
+             (2 * (double)s->pairs_count);
+    }
+    e.tau = row->floor = row_floor(diff, s, fb_floor_kind(row->name), share, on_ms);
+    e.delta = diff->options.delta_share;
+    layer_pool(diff, layer, on_ms, &e);
+    fb_verdict_judge(&e, &judged);
+    fb_row_take(row, &judged);
+    if (!isnan(row->variant.deff))
+        deff = isnan(deff) ? row->variant.deff : (deff + row->variant.deff) / 2;
+    row->mde = fb_verdict_mde(share, deff, n, e.tau, s->pairs_count);
+    free(d);
+    free(half);
+}
+
+static bool is_missing_somewhere(const struct fb_layer_pair *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isnan(p[i].d_share))
+            return true;
+    return false;
+}
+
+static void row_verdict(struct fb_diff *diff, size_t step, size_t layer, struct fb_diff_row *row,
+                        const struct fb_share *control, const struct fb_share *variant)
+{
+    const struct fb_diff_step *out = &diff->steps[step];
+    const struct fb_step_state *s = &diff->state->steps[step];
+    const struct fb_layer_pair *p = s->layers + layer * s->pairs_count;
+    bool in_control = row->control.samples > 0, in_variant = row->variant.samples > 0;
+
+    row->on_share = !out->on_ms;
+    if (!in_control && !in_variant) {
+        fb_row_deny(row, "no samples in either arm");
+        return;
+    }
+    if (in_control && in_variant && !is_missing_somewhere(p, s->pairs_count))
+        row_judge(diff, step, layer, row); /* the change is shown, whatever follows */
+    if (out->denial[0])
+        fb_row_deny(row, out->denial);
+    else if (fb_row_is_unknown_noise(out, row))
+        fb_row_deny(row, "not larger than the difference of the [unknown] shares");
+    else if (!in_control || !in_variant)
+        fb_row_absent(diff->state, s, row, in_control ? control : variant, in_variant);
+    else if (is_missing_somewhere(p, s->pairs_count) || is_bursty(p, s->pairs_count))
+        row->verdict = FB_VERDICT_BURSTY;
+}
+
+/* The total is the step's CPU per request: the verdict of that metric. */
+static void total_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
+{
+    const struct fb_diff_step *out = &diff->steps[step];
+    const struct fb_diff_row *cpu = NULL;
+
+    fb_row_init(row, "total", (uint32_t)(out->layers_count - 1));
+    row->is_total = true;
+    row->layer = (uint16_t)(out->layers_count - 2);
+    for (size_t i = 0; i < out->metrics_count; i++)
+        if (out->metrics[i].id == FB_METRIC_CPU_PER_REQUEST)
+            cpu = &out->metrics[i];
+    row->control.ms = row->variant.ms = row->control.cores = row->variant.cores = 0;
+    for (size_t i = 0; i + 1 < out->layers_count; i++) {
+        row->control.ms += out->layers[i].control.ms;
+        row->variant.ms += out->layers[i].variant.ms;
+        row->control.cores += out->layers[i].control.cores;
+        row->variant.cores += out->layers[i].variant.cores;
+    }
+    row->control.samples = out->samples_control;
+    row->variant.samples = out->samples_variant;
+    row->control.share = row->control.share_lo = row->control.share_hi = 1;
+    row->variant.share = row->variant.share_lo = row->variant.share_hi = 1;
+    fb_row_changes(row);
+    if (!cpu || isnan(cpu->d)) {
+        fb_row_deny(row, "CPU per request is unknown, and shares add up to 1");
+        return;
+    }
+    row->d = cpu->d;
+    row->d_lo = cpu->d_lo;
+    row->d_hi = cpu->d_hi;
+    row->change = cpu->change;
+    row->floor = cpu->floor;
+    row->mde = cpu->mde;
+    row->verdict = cpu->verdict;
+    row->reason = cpu->reason;
+    row->within_delta = cpu->within_delta;
+}
+
+void fb_layer_rows(struct fb_diff *diff, size_t step)
+{
+    struct fb_diff_state *state = diff->state;
+    const struct fb_step_state *s = &state->steps[step];
+    struct fb_diff_step *out = &diff->steps[step];
+    size_t layers = fb_layers_count(state->in->layers);
+    struct fb_share *shares = fb_alloc_array(2 * s->pairs_count, sizeof *shares);
+
+    out->layers = fb_alloc_array(layers + 1, sizeof *out->layers);
+    out->layers_count = layers + 1;
+    for (size_t l = 0; l < layers; l++) {
+        struct fb_diff_row *row = &out->layers[l];
+
+        for (size_t i = 0; i < s->pairs_count; i++) {
+            shares[i] = s->layers[l * s->pairs_count + i].control;
+            shares[s->pairs_count + i] = s->layers[l * s->pairs_count + i].variant;
+        }
+        fb_row_init(row, fb_layers_get(state->in->layers, l)->name, (uint32_t)l);
+        row->layer = (uint16_t)l;
+        fb_side_fill(state, s, shares, false, &row->control);
+        fb_side_fill(state, s, shares + s->pairs_count, true, &row->variant);
+        fb_row_changes(row);
+        row_verdict(diff, step, l, row, shares, shares + s->pairs_count);
+    }
+    total_row(diff, step, &out->layers[layers]);
+    free(shares);
+}
