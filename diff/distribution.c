@@ -61,23 +61,30 @@ static double gamma_ratio_log(double x, double h)
            h * h * (h - 1) * (h - 1) / (12 * x * x * x);
 }
 
-static double beta_front(double a, double b, double x)
+/* x^a y^b / B(a, b), x + y = 1: both are given, since one of them may be tiny. */
+static double beta_front(double a, double b, double x, double y)
 {
     double log_gammas =
         a > b ? gamma_ratio_log(a, b) - lgamma(b) : gamma_ratio_log(b, a) - lgamma(a);
+    double log_x = x > 0.5 ? log1p(-y) : log(x), log_y = y > 0.5 ? log1p(-x) : log(y);
 
-    return exp(log_gammas + a * log(x) + b * log1p(-x));
+    return exp(log_gammas + a * log_x + b * log_y);
+}
+
+static double beta_of_parts(double a, double b, double x, double y)
+{
+    if (!(x > 0))
+        return 0;
+    if (!(y > 0))
+        return 1;
+    if (x < (a + 1) / (a + b + 2))
+        return beta_front(a, b, x, y) * beta_fraction(a, b, x) / a;
+    return 1 - beta_front(b, a, y, x) * beta_fraction(b, a, y) / b;
 }
 
 double fb_beta_regularized(double a, double b, double x)
 {
-    if (!(x > 0))
-        return 0;
-    if (x >= 1)
-        return 1;
-    if (x < (a + 1) / (a + b + 2))
-        return beta_front(a, b, x) * beta_fraction(a, b, x) / a;
-    return 1 - beta_front(b, a, 1 - x) * beta_fraction(b, a, 1 - x) / b;
+    return beta_of_parts(a, b, x, 1 - x);
 }
 
 /* x^a e^-x / Gamma(a) */
@@ -189,9 +196,9 @@ double fb_t_two_sided(double t, double df)
         return NAN;
     if (isinf(square))
         return 0;
-    if (square < df) /* x near 1: take the complement of the small side */
-        return 1 - fb_beta_regularized(0.5, df / 2, square / (df + square));
-    return fb_beta_regularized(df / 2, 0.5, df / (df + square));
+    if (square < 0.5) /* the result is near 1: from the small side */
+        return 1 - beta_of_parts(0.5, df / 2, square / (df + square), df / (df + square));
+    return beta_of_parts(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
 double fb_t_cdf(double t, double df)
