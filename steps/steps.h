@@ -1,13 +1,14 @@
 /* steps.h - the public header of this folder: the load steps of a run, and whether each is sound.
  *
  *     r = fb_steps_read("run.log.gz", &steps, err);      job log, TSV ... told by the content
- *  or steps = fb_steps_of_profile(profile);              marks in a bank; NULL if it has none
- *     fb_steps_add_counters(steps, profile);             CPU etc. from the bank where a step lacks
- * it fb_steps_judge(steps);                             health marks, after everything is known
+ *  or steps = fb_steps_of_profile(profile, name);        marks in a bank; NULL if it has none
+ *     fb_steps_add_counters(steps, profile);             from the bank, what a step lacks
+ *     fb_steps_judge(steps);                             health marks, after everything is known
+ *     fb_step_mark(step, FB_STEP_GC, "...");             a mark that the caller found
  *     fb_steps_free(steps);
  *
  * One record per step whatever the source; what is unknown is NAN (numbers) or 0 (times), never a
- * made-up 0.  Times are Unix nanoseconds. */
+ * made-up 0.  Times are Unix nanoseconds.  docs/steps.md has the formats and the health rules. */
 #ifndef FB_STEPS_STEPS_H
 #define FB_STEPS_STEPS_H
 
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "profile/profile.h"
 
@@ -54,35 +56,41 @@ struct fb_step {
     double sent, delivered, not_sent;   /* counts                                    */
     double errors;                      /* count of requests that failed             */
     double p50_s, p90_s, p99_s, p999_s; /* latency, seconds                          */
-    double p99_point, p999_point;       /* the percentile points really used (0.990625) */
-    double cpu_s, throttled_s;          /* of the arm over the step                  */
-    double cpu_span_s;                  /* the span that cpu_s was measured over     */
+    double p50_point, p90_point;        /* the percentile points really used (0.990625) */
+    double p99_point, p999_point;
+    double stated_delivered_per_s, stated_knee_per_s; /* rates of a source that has no counts */
+    double stated_ms_per_request;                     /* CPU, of a source that has no cpu_s   */
+    double cpu_s, throttled_s; /* of the arm over the step                  */
+    double cpu_span_s;         /* the span that cpu_s was measured over     */
     double heap_bytes, rss_bytes, conns;
     double node_busy; /* 0..1 of all CPUs                          */
     double client_throttled_s;
     double uptime_before_s, uptime_after_s;
     double speed_change;          /* largest relative move of the machine's speed */
-    const char *cpu_source;       /* "cgroup", "process", "metrics"; NULL unknown */
+    double cpu_se, cpu_lag1;      /* of the CPU per second: relative SE over blocks, lag-1
+                                     autocorrelation; NAN in windows under 20 s  */
+    const char *cpu_source;       /* "cgroup", "process", "metrics", "table"; NULL unknown */
     double samples, sample_cpu_s; /* of the profile in the window: count, Σ weight × interval */
-    double yield;                 /* sample_cpu_s / cpu_s                      */
+    double yield;                 /* sample_cpu_s / CPU of the same window     */
     uint32_t health;              /* set of enum fb_step_health                */
     char *why; /* one sentence for each health mark, joined by "; "; "" if healthy */
 };
 
 struct fb_steps {
     char *source;       /* path, or "marks of <bank>" */
-    const char *format; /* "job-log", "tsv", "marks" */
+    const char *format; /* "job-log", "nighthawk", "tsv", "marks", "whole" */
     struct fb_step *items;
     size_t count, room;
     char **warnings; /* sentences about the file itself (cut JSON at line n ...) */
     size_t warnings_count, warnings_room;
 };
 
-/* Derived values; NAN where an input is unknown. */
+/* Derived values: the counts' where they are known, else what the source states; NAN where an
+ * input is unknown. */
 double fb_step_delivered_per_s(const struct fb_step *s);
-double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second             */
-double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered     */
-double fb_step_cores(const struct fb_step *s);          /* cpu_s / span of the load        */
+double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second                 */
+double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered            */
+double fb_step_cores(const struct fb_step *s);          /* ms per request * delivered/s / 1000 */
 
 /* Reads a job log, a TSV or a load generator's output; gzip and zstd unpacked. */
 enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);
@@ -99,8 +107,12 @@ void fb_steps_free(struct fb_steps *steps);
  * the number of steps that overlap the profile. */
 size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p);
 
-/* Sets health and why of every step, by the rules of docs/steps.md. */
+/* Sets health and why of every step anew, by the rules of docs/steps.md.  FB_STEP_GC needs the
+ * shares of layers and is left to the caller. */
 void fb_steps_judge(struct fb_steps *steps);
+/* Adds a mark and its sentence ("27.4 % JIT+GC, the run's median is 12.4 %"). */
+void fb_step_mark(struct fb_step *s, enum fb_step_health mark, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "FIRST", "SHED" ...: the word of one mark. */
 const char *fb_step_health_word(enum fb_step_health mark);
