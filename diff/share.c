@@ -40,7 +40,6 @@ void fb_grid_init(struct fb_grid *grid, const double *n, size_t cells, double we
                   double observations, double weight_squares)
 {
     static const size_t lengths[] = {1, 5, 10};
-    const struct fb_grid_block *middle;
 
     memset(grid, 0, sizeof *grid);
     grid->weight = weight;
@@ -57,9 +56,8 @@ void fb_grid_init(struct fb_grid *grid, const double *n, size_t cells, double we
         block_add(grid, lengths[i]);
     grid->fixed_count = grid->blocks_count;
     block_add(grid, cells / 5);
-    middle = &grid->blocks[grid->fixed_count > 1 ? 1 : 0];
-    grid->t = middle->t;
-    grid->degrees = (double)(middle->count - 1);
+    grid->degrees = fmin((double)cells - 1, 21);
+    grid->t = fb_t_quantile(0.975, grid->degrees);
 }
 
 void fb_grid_set_cost(struct fb_grid *grid, const double *cpu)

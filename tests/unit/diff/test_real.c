@@ -1,0 +1,264 @@
+/* Real runs: nginx at 20,000 requests a second for 40 s, C2 and C3 alike, V1 and V2 with sendfile
+ * off.  A/A pairs must be quiet within the stated error rate, A/B pairs must find the copy.
+ *
+ * The runs are kept outside the tree: $FB_SHARED/reference/ab/nginx, or shared/ beside the source
+ * tree.  Without them the tests are skipped, visibly. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "diff/distribution.h"
+#include "world.h"
+
+static const char *const rules =
+    "{\"layers\":[{\"name\":\"copy\"},{\"name\":\"network\"},{\"name\":\"files\"},"
+    "{\"name\":\"memory\"},{\"name\":\"wake\"},{\"name\":\"entry\"},{\"name\":\"nginx\"},"
+    "{\"name\":\"libc\"},{\"name\":\"other\"}],\"rules\":["
+    "{\"layer\":\"copy\",\"kind\":\"kernel\",\"leaf\":\"copy|csum\"},"
+    "{\"layer\":\"files\",\"kind\":\"kernel\",\"leaf\":\"splice|sendfile|filemap|vfs|read|path|"
+    "lookup|dentry|inode|open|stat|getname|filp\"},"
+    "{\"layer\":\"memory\",\"kind\":\"kernel\",\"leaf\":\"slab|alloc|free|page|memset\"},"
+    "{\"layer\":\"wake\",\"kind\":\"kernel\",\"leaf\":\"epoll|ep_|wake|sched|spin\"},"
+    "{\"layer\":\"entry\",\"kind\":\"kernel\",\"leaf\":\"pvm|entry|syscall|sys_|exit_to\"},"
+    "{\"layer\":\"network\",\"kind\":\"kernel\"},"
+    "{\"layer\":\"nginx\",\"leaf\":\"^ngx|^\\\\[nginx\"},"
+    "{\"layer\":\"libc\",\"leaf\":\".\"}]}";
+
+static char *runs_folder(void)
+{
+    const char *shared = getenv("FB_SHARED");
+    char *path = shared ? fb_format("%s/reference/ab/nginx", shared)
+                        : fb_format("%s/../../shared/reference/ab/nginx", FB_FIXTURES);
+
+    return path;
+}
+
+static bool has_runs(void)
+{
+    char *folder = runs_folder(), *file = fb_format("%s/C2/run.json", folder);
+    FILE *f = fopen(file, "r");
+    bool found = f != NULL;
+
+    if (f)
+        fclose(f);
+    free(folder);
+    free(file);
+    return found;
+}
+
+static void skip_without_runs(void)
+{
+    if (has_runs())
+        return;
+    print_message("SKIPPED: no reference runs (set FB_SHARED)\n");
+    skip();
+}
+
+static void read_text(const char *run, const char *file, struct fb_buf *out)
+{
+    char *folder = runs_folder(), *path = fb_format("%s/%s/%s", folder, run, file);
+    struct fb_err err;
+
+    if (fb_file_read_unpacked(path, out, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    free(folder);
+    free(path);
+}
+
+/* "name_[k]" is a kernel frame. */
+static fb_frame_id frame_put(struct fb_profile *p, const char *text, size_t n)
+{
+    struct fb_frame f = {.kind = FB_FRAME_NATIVE};
+
+    if (n > 4 && memcmp(text + n - 4, "_[k]", 4) == 0) {
+        f.kind = FB_FRAME_KERNEL;
+        n -= 4;
+    }
+    f.name = fb_strings_put(&p->strings, text, n);
+    return fb_profile_frame_put(p, &f);
+}
+
+/* A line: epoch_ms TAB thread TAB root;...;leaf */
+static void samples_read(struct fb_profile *p, const char *run)
+{
+    struct fb_buf text = {0};
+
+    read_text(run, "profile.tsv.gz", &text);
+    for (char *line = text.data; line && *line;) {
+        char *end = strchrnul(line, '\n'), *stack = strchr(strchr(line, '\t') + 1, '\t') + 1;
+        fb_stack_id s = FB_STACK_ROOT;
+
+        for (char *at = stack; at < end;) {
+            char *stop = memchr(at, ';', (size_t)(end - at));
+
+            stop = stop ? stop : end;
+            s = fb_profile_stack_put(p, s, frame_put(p, at, (size_t)(stop - at)));
+            at = stop + 1;
+        }
+        fb_profile_sample_add(p, (int64_t)strtoll(line, NULL, 10) * 1000000, 1, s, 1);
+        line = *end ? end + 1 : end;
+    }
+    fb_buf_done(&text);
+}
+
+/* Rows of numbers after one line of headings; returns how many. */
+static size_t table_read(const char *run, const char *file, size_t columns, double *values,
+                         size_t rows_max)
+{
+    struct fb_buf text = {0};
+    size_t rows = 0;
+    char *at;
+
+    read_text(run, file, &text);
+    at = strchr(text.data, '\n') + 1;
+    while (*at && rows < rows_max) {
+        char *end = strchrnul(at, '\n');
+
+        for (size_t i = 0; i < columns; i++)
+            values[rows * columns + i] = strtod(at, &at);
+        rows++;
+        at = *end ? end + 1 : end;
+    }
+    fb_buf_done(&text);
+    return rows;
+}
+
+static void run_add(struct world *w, const char *run, bool is_variant)
+{
+    struct fb_profile *p = world_arm_bare(w, is_variant);
+    double counters[64 * 2], delivered[64 * 4], requests = 0;
+    size_t rows = table_read(run, "counters.tsv", 2, counters, 64), requests_rows;
+    uint32_t cpu = fb_profile_counter_put(p, "cgroup.cpu_ns", "ns", FB_COUNTER_CUMULATIVE);
+    struct fb_step *s;
+
+    samples_read(p, run);
+    for (size_t i = 0; i < rows; i++) {
+        size_t row = fb_profile_counter_row_add(p, (int64_t)counters[2 * i]);
+
+        p->counters.items[cpu].values[row] = (int64_t)counters[2 * i + 1];
+    }
+    requests_rows = table_read(run, "delivered.tsv", 4, delivered, 64);
+    for (size_t i = 0; i < requests_rows; i++)
+        requests += delivered[4 * i + 3];
+    s = world_step_add(w->arms[w->count - 1].steps, "20000", 20000, 0, 40);
+    s->start_ns = s->load_start_ns = p->counters.time_ns[0];
+    s->end_ns = s->load_end_ns = p->counters.time_ns[rows - 1];
+    s->delivered = requests;
+    s->cpu_s = (counters[2 * (rows - 1) + 1] - counters[1]) / 1e9;
+    s->cpu_source = "cgroup";
+}
+
+static struct fb_diff *pair_diff(struct world *w, const char *control, const char *variant)
+{
+    world_init(w, rules);
+    run_add(w, control, false);
+    run_add(w, variant, true);
+    return world_diff(w, &(struct fb_diff_options){.frames_max = 1000});
+}
+
+static void print_rows(const struct fb_diff_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_diff_row *r = &rows[i];
+
+        print_message("  %-24s %6.2f %6.2f %%  %7.4f %7.4f ms  d %+.3f (%+.3f %+.3f) deff %.1f %s "
+                      "%s\n",
+                      r->name, 100 * r->control.share, 100 * r->variant.share, r->control.ms,
+                      r->variant.ms, r->d, r->d_lo, r->d_hi, r->control.deff,
+                      fb_verdict_word(r->verdict), r->reason);
+    }
+}
+
+static size_t count_diffs(const struct fb_diff_row *rows, size_t count, size_t *judged)
+{
+    size_t diffs = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        *judged += rows[i].verdict != FB_VERDICT_NONE && rows[i].verdict != FB_VERDICT_BURSTY;
+        diffs += rows[i].verdict == FB_VERDICT_DIFF || rows[i].verdict == FB_VERDICT_ABSENT;
+    }
+    return diffs;
+}
+
+/* Both orders of both A/A pairs: no more DIFF layers than the 5 % of the method allow at the
+ * binomial 99 % bound. */
+static void runs_alike_stay_within_the_stated_error_rate(void **state)
+{
+    static const char *const pairs[][2] = {{"C2", "C3"}, {"V1", "V2"}};
+    size_t layers = 0, layer_diffs = 0, frames = 0, frame_diffs = 0, allowed = 0;
+
+    (void)state;
+    skip_without_runs();
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        struct fb_diff *diff = pair_diff(&w, pairs[i][0], pairs[i][1]);
+        const struct fb_diff_step *s = &diff->steps[0];
+
+        print_message("%s against %s%s\n", pairs[i][0], pairs[i][1],
+                      s->on_ms ? ", by ms" : ", by share");
+        print_rows(s->layers, s->layers_count);
+        layer_diffs += count_diffs(s->layers, s->layers_count, &layers);
+        frame_diffs += count_diffs(s->frames, s->frames_count, &frames);
+        world_done(&w, diff);
+    }
+    while (fb_binomial_cdf((double)allowed, (double)layers, 0.05) < 0.99)
+        allowed++;
+    print_message("layers: %zu DIFF of %zu (bound %zu); frames: %zu DIFF of %zu\n", layer_diffs,
+                  layers, allowed, frame_diffs, frames);
+    assert_true(layers >= 10);
+    assert_true(layer_diffs <= allowed);
+    assert_true(frame_diffs <= 2);
+}
+
+/* sendfile off: what was spliced is copied.  Every A/B pair says so. */
+static void sendfile_off_is_found_as_copying(void **state)
+{
+    static const char *const controls[] = {"C2", "C3"}, *const variants[] = {"V1", "V2"};
+
+    (void)state;
+    skip_without_runs();
+    for (size_t i = 0; i < 4; i++) {
+        struct world w;
+        struct fb_diff *diff = pair_diff(&w, controls[i / 2], variants[i % 2]);
+        const struct fb_diff_row *copy = world_layer(diff, 0, "copy");
+
+        if (i == 0) {
+            print_rows(diff->steps[0].layers, diff->steps[0].layers_count);
+            print_rows(diff->steps[0].frames,
+                       diff->steps[0].frames_count < 30 ? diff->steps[0].frames_count : 30);
+        }
+        assert_int_equal(copy->verdict, FB_VERDICT_DIFF);
+        assert_true(copy->change > 0.5);
+        world_done(&w, diff);
+    }
+}
+
+static void two_pairs_find_it_too(void **state)
+{
+    struct world w;
+    struct fb_diff *diff;
+    const struct fb_diff_row *copy;
+
+    (void)state;
+    skip_without_runs();
+    world_init(&w, rules);
+    run_add(&w, "C2", false);
+    run_add(&w, "C3", false);
+    run_add(&w, "V1", true);
+    run_add(&w, "V2", true);
+    diff = world_diff(&w, NULL);
+    copy = world_layer(diff, 0, "copy");
+    assert_int_equal(diff->pairs, 2);
+    assert_int_equal(copy->verdict, FB_VERDICT_DIFF);
+    assert_true(copy->change > 0.5);
+    world_done(&w, diff);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_alike_stay_within_the_stated_error_rate),
+        cmocka_unit_test(sendfile_off_is_found_as_copying),
+        cmocka_unit_test(two_pairs_find_it_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
