@@ -97,30 +97,40 @@ static void change_cells(struct fb_table *t, const struct fb_diff_row *r, int si
     fb_buf_done(&b);
 }
 
-static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int side)
+static void why_add(struct fb_buf *why, const char *text)
 {
-    struct fb_buf why = {0};
+    fb_buf_puts(why, why->len > 0 ? "; " : "");
+    fb_buf_puts(why, text);
+}
 
-    if (r->verdict == FB_VERDICT_ABSENT || r->verdict == FB_VERDICT_NOT_SEEN) {
-        char *text = fb_format("%s in %s", r->verdict == FB_VERDICT_ABSENT ? "absent" : "not seen",
-                               side > 0 ? "control" : "variant");
+/* Verdict and why.  What denies the whole step a verdict stands once, under the table. */
+static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int side,
+                          const char *denial)
+{
+    struct fb_buf why = {0}, verdict = {0};
+    bool is_one_sided = r->verdict == FB_VERDICT_ABSENT || r->verdict == FB_VERDICT_NOT_SEEN;
 
-        fb_table_text(t, text);
-        free(text);
-        if (!isnan(r->bound))
-            fb_buf_printf(&why, "at most %.2g %% there", 100 * r->bound);
-    } else {
-        fb_table_text(t, fb_verdict_word(r->verdict));
-    }
+    fb_buf_puts(&why, "");
+    fb_buf_puts(&verdict, fb_verdict_word(r->verdict));
+    if (is_one_sided && side != 0)
+        fb_buf_printf(&verdict, " in %s", side > 0 ? "control" : "variant");
+    fb_table_text_n(t, verdict.data, verdict.len);
     fb_table_tone(t, tone_of(r, side));
-    if (r->reason && r->reason[0] != '\0')
-        fb_buf_printf(&why, "%s%s", why.len > 0 ? "; " : "", r->reason);
-    if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde))
-        fb_buf_printf(&why, "%scould hide ±%.2g %%", why.len > 0 ? "; " : "", 100 * r->mde);
+    if (is_one_sided && !isnan(r->bound))
+        fb_buf_printf(&why, "at most %.2g %% there", 100 * r->bound);
+    if (r->reason && r->reason[0] != '\0' && (!denial || strcmp(r->reason, denial) != 0))
+        why_add(&why, r->reason);
+    if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde)) {
+        char *text = fb_format("could hide ±%.2g %%", 100 * r->mde);
+
+        why_add(&why, text);
+        free(text);
+    }
     if (r->within_delta)
-        fb_buf_printf(&why, "%ssmaller than the margin that counts", why.len > 0 ? "; " : "");
-    fb_table_text_n(t, why.data ? why.data : "", why.len);
+        why_add(&why, "smaller than the margin that counts");
+    fb_table_text_n(t, why.data, why.len);
     fb_buf_done(&why);
+    fb_buf_done(&verdict);
     if (r->verdict != FB_VERDICT_DIFF && r->verdict != FB_VERDICT_SAME &&
         r->verdict != FB_VERDICT_ABSENT)
         fb_table_mute(t);
@@ -146,6 +156,8 @@ static void change_data(struct fb_table *t, const struct fb_diff_row *r)
     fb_table_number(t, 100 * r->floor, 3);
     fb_table_number(t, 100 * r->mde, 3);
     fb_table_number(t, 100 * r->bound, 4);
+    fb_table_text(t, r->reason ? r->reason : "");
+    fb_table_text(t, r->on_share ? "share" : "ms");
 }
 
 static void change_columns(struct fb_table *t, const char *rule)
@@ -159,13 +171,14 @@ static void verdict_columns(struct fb_table *t)
 {
     fb_table_group(t, NULL);
     fb_table_column(t, "verdict", "verdict", FB_ALIGN_LEFT);
-    fb_table_column(t, "reason", "", FB_ALIGN_LEFT);
+    fb_table_column(t, "why", "", FB_ALIGN_LEFT);
 }
 
 static void change_data_columns(struct fb_table *t)
 {
-    static const char *const keys[] = {"change_lo_percent", "change_hi_percent", "change_ms",
-                                       "floor_percent",     "mde_percent",       "bound_percent"};
+    static const char *const keys[] = {
+        "change_lo_percent", "change_hi_percent", "change_ms", "floor_percent",
+        "mde_percent",       "bound_percent",     "reason",    "judged_on"};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         fb_table_data_column(t, keys[i]);
@@ -202,7 +215,8 @@ static void share_columns(struct fb_table *t, bool has_ms, bool on_ms)
         }
 }
 
-static void share_cells(struct fb_table *t, const struct fb_diff_row *r, bool has_ms)
+static void share_cells(struct fb_table *t, const struct fb_diff_row *r, bool has_ms,
+                        const char *denial)
 {
     int side = presence(r);
     struct fb_buf b = {0};
@@ -216,7 +230,7 @@ static void share_cells(struct fb_table *t, const struct fb_diff_row *r, bool ha
     change_cells(t, r, side);
     percent_text(&b, r->change_points);
     fb_table_textf(t, 100 * r->change_points, "%s", isnan(r->change_points) ? "n/a" : b.data);
-    verdict_cells(t, r, side);
+    verdict_cells(t, r, side, denial);
     change_data(t, r);
     side_data(t, &r->control);
     side_data(t, &r->variant);
@@ -247,32 +261,47 @@ static struct fb_table *new_table(const char *what, const struct fb_diff *diff, 
     return t;
 }
 
+/* "<before><text>." as a note; nothing for an empty text. */
+static void sentence_add(struct fb_table *t, const char *before, const char *text)
+{
+    size_t len = text ? strlen(text) : 0;
+    char *note;
+
+    if (len == 0)
+        return;
+    note = fb_format("%s%s%s", before, text, text[len - 1] == '.' ? "" : ".");
+    fb_table_note(t, note);
+    free(note);
+}
+
 static void step_notes(struct fb_table *t, const struct fb_diff_step *s)
 {
-    if (s->why && s->why[0] != '\0') {
-        char *note = fb_format("Health of the step: %s.", s->why);
-
-        fb_table_note(t, note);
-        free(note);
-    }
-    if (s->denial && s->denial[0] != '\0') {
-        char *note = fb_format("No verdicts in this step: %s.", s->denial);
-
-        fb_table_note(t, note);
-        free(note);
-    }
+    sentence_add(t, "Health of the step: ", s->why);
+    sentence_add(t, "No verdicts in this step: ", s->denial);
     if (!s->is_comparable)
         fb_table_note(t, "The delivered rates differ by more than 0.5 %: cost per request depends "
                          "on the rate, so the arms are not compared at equal load.");
 }
 
-static void diff_notes(struct fb_table *t, const struct fb_diff *diff)
+/* Whether a note speaks of another step: it begins with "step NAME:". */
+static bool is_of_other_step(const struct fb_diff *diff, size_t step, const char *note)
+{
+    if (strncmp(note, "step ", 5) != 0)
+        return false;
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        size_t len = strlen(diff->steps[i].name);
+
+        if (i != step && strncmp(note + 5, diff->steps[i].name, len) == 0 && note[5 + len] == ':')
+            return strcmp(diff->steps[i].name, diff->steps[step].name) != 0;
+    }
+    return false;
+}
+
+static void diff_notes(struct fb_table *t, const struct fb_diff *diff, size_t step)
 {
     for (size_t i = 0; i < diff->notes_count; i++)
-        fb_table_note(t, diff->notes[i]);
-    fb_table_note(t, "On-CPU time of the profiled processes only: waiting and parked threads, CPU "
-                     "outside them (kernel work on other CPUs, softirq of the node) and lost "
-                     "samples are in no row.");
+        if (!is_of_other_step(diff, step, diff->notes[i]))
+            sentence_add(t, "", diff->notes[i]);
 }
 
 /* What the signs of a table of shares mean. */
@@ -282,7 +311,10 @@ static void share_notes(struct fb_table *t, const struct fb_diff_row *rows, size
 
     for (size_t i = 0; i < count; i++)
         assumed |= rows[i].control.deff_assumed || rows[i].variant.deff_assumed;
-    fb_table_note(t, "± is the larger half of the 95 % interval; points are of share.");
+    fb_table_note(t, "± is the larger half of the 95 % interval; points are of share. On-CPU time "
+                     "of the profiled processes only: waiting and parked threads, CPU outside them "
+                     "(kernel work on other CPUs, softirq of the node) and lost samples are in no "
+                     "row.");
     if (assumed)
         fb_table_note(t, "* the profile has no times: the correlation of its samples is assumed.");
 }
@@ -309,10 +341,12 @@ struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
         fb_table_number(t, r->value_control, decimals);
         fb_table_number(t, r->value_variant, decimals);
         change_cells(t, r, 0);
-        verdict_cells(t, r, 0);
+        verdict_cells(t, r, 0, s->denial);
         change_data(t, r);
     }
     step_notes(t, s);
+    if (s->layers_count == 0)
+        diff_notes(t, diff, step);
     return t;
 }
 
@@ -329,7 +363,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
             fb_table_rule(t);
         fb_table_row(t);
         fb_table_text(t, s->layers[i].name);
-        share_cells(t, &s->layers[i], diff->has_ms);
+        share_cells(t, &s->layers[i], diff->has_ms, s->denial);
     }
     note = fb_format("%.0f samples in the control and %.0f in the variant, of which %.1f %% and "
                      "%.1f %% end in a frame without a name.",
@@ -339,7 +373,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
     free(note);
     share_notes(t, s->layers, s->layers_count);
     step_notes(t, s);
-    diff_notes(t, diff);
+    diff_notes(t, diff, step);
     return t;
 }
 
@@ -361,7 +395,7 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
         fb_table_text(t, r->name);
         fb_table_text(t, r->layer < fb_layers_count(layers) ? fb_layers_get(layers, r->layer)->name
                                                             : "");
-        share_cells(t, r, diff->has_ms);
+        share_cells(t, r, diff->has_ms, s->denial);
     }
     note = fb_format("%zu frames, the largest changes first; %zu had enough samples to be tested, "
                      "and their verdicts hold %.0f %% false ones at most (false discovery rate).",
@@ -370,6 +404,5 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
     free(note);
     share_notes(t, s->frames, s->frames_count);
     step_notes(t, s);
-    diff_notes(t, diff);
     return t;
 }

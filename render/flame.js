@@ -17,7 +17,8 @@ var num = function (e, k) { return Number(e.getAttribute("data-" + k)); };
 var isDiff = svg.getAttribute("data-kind") === "diff";
 var total = num(svg, "total"), top = num(svg, "top"), row = num(svg, "row");
 var margin = num(svg, "margin"), icicle = num(svg, "icicle") === 1;
-var height = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
+var room = 86; /* px for the details, under what the picture has without a script */
+var height = svg.viewBox.baseVal.height + room, width = svg.viewBox.baseVal.width;
 var boxes = [], byName = new Map(), zoom = 0, at = -1, view = [0, total];
 var filter = new Set(), query = "", selfMode = false;
 
@@ -136,8 +137,8 @@ function zoomTo(i, quiet) {
   if (!(i >= 0 && i < boxes.length) || boxes[i].w <= 0) i = 0;
   zoom = i;
   move([boxes[i].x, boxes[i].x + boxes[i].w]);
-  crumbs();
   report();
+  crumbs();
   show(at >= 0 ? at : zoom);
   if (!quiet) save(true);
 }
@@ -150,7 +151,7 @@ var tools = make("g", { class: "tools" }, svg), toolsTop = top - 31;
 var under = make("rect", { class: "under", x: 0, y: toolsTop - 2, height: 32 }, tools);
 var path = make("g", { role: "navigation", "aria-label": "zoom path" }, tools);
 var found = make("text", { class: "found", y: toolsTop + 17, "text-anchor": "end", "aria-live": "polite" }, tools);
-var holder = make("foreignObject", { y: toolsTop - 1, height: 30 }, tools), controls, input, modes = [];
+var holder = make("foreignObject", { y: toolsTop - 4, height: 36 }, tools), controls, input, modes = [];
 function html(tag, attrs, parent) {
   var e = document.createElementNS(HTML, tag);
   for (var k in attrs) e.setAttribute(k, attrs[k]);
@@ -187,22 +188,22 @@ function reset() {
   zoomTo(0);
 }
 function crumbs() {
-  var chain = [], x = margin, i, room;
+  var chain = [], x = margin, i, space;
   for (i = zoom; i >= 0; i = boxes[i].parent) chain.unshift(i);
   path.textContent = "";
-  room = width - 2 * margin - toolsWidth - (query ? 260 : 20);
-  var sep = widthOf(" › "), texts = chain.map(function (k) { return cut(boxes[k].name, 180); });
+  space = width - 2 * margin - toolsWidth - widthOf(found.textContent) - 24;
+  var sep = 16, texts = chain.map(function (k) { return cut(boxes[k].name, 180); });
   var used = texts.reduce(function (s, t) { return s + widthOf(t) + sep; }, 0), skip = 0;
-  while (used > room && skip < chain.length - 2) { skip++; used -= widthOf(texts[skip]) + sep; }
+  while (used > space && skip < chain.length - 2) { skip++; used -= widthOf(texts[skip]) + sep; }
   chain.forEach(function (k, n) {
     if (n > 0 && n <= skip && n !== 1) return;
-    if (n > 0) x = crumb(" › ", x, -1);
+    if (n > 0) x = crumb("›", x + 5, -1) + 5;
     if (n === 1 && skip > 0) { x = crumb("…", x, -1); return; }
     x = crumb(texts[n], x, k);
   });
 }
 function crumb(text, x, k) {
-  var t = make("text", { class: k < 0 ? "crumb sep" : "crumb", x: x, y: toolsTop + 17, "xml:space": "preserve" }, path);
+  var t = make("text", { class: k < 0 ? "crumb sep" : "crumb", x: x, y: toolsTop + 17 }, path);
   t.textContent = text;
   if (k >= 0) {
     t.setAttribute("tabindex", 0);
@@ -282,16 +283,23 @@ function matched(field) {
     else if (b.i < zoom && b.end > zoom) inside = z[field];
     i = b.end;
   }
-  return percent(all, boxes[0][field]) + (zoom > 0 ? " (" + percent(inside, z[field]) + " of the zoom)" : "");
+  return { all: percent(all, boxes[0][field]), zoom: percent(inside, z[field]) };
 }
 function report() {
-  var hidden = 0;
+  var hidden = 0, a, b, say;
   if (!query) { found.textContent = ""; return; }
-  boxes.forEach(function (b) { if (b.other) hidden += b.w; });
-  found.textContent = (isDiff ? "control " + matched("c") + ", variant " + matched("v")
-    : "matched " + matched("w")) + (hidden > 0 ? " + what of " + percent(hidden, total) + " is not drawn" : "");
+  a = matched(isDiff ? "c" : "w");
+  b = isDiff ? matched("v") : null;
+  say = function (k) { return a[k] + (b ? " → " + b[k] : ""); };
+  boxes.forEach(function (x) { if (x.other) hidden += x.w; });
+  found.textContent = "matched " + say("all") + (zoom > 0 ? ", of the zoom " + say("zoom") : "") +
+    (hidden > 0 ? "; " + percent(hidden, total) + " is not drawn" : "");
 }
-input.addEventListener("input", function () { search(input.value); save(false); });
+var typing = 0;
+input.addEventListener("input", function () { /* once the typing pauses */
+  clearTimeout(typing);
+  typing = setTimeout(function () { search(input.value); save(false); }, 90);
+});
 input.addEventListener("keydown", function (e) {
   if (e.key === "Escape") { input.value = ""; search(""); save(false); input.blur(); }
   if (e.key === "Enter") { var b = boxes.find(function (k) { return k.hit && !k.off; }); if (b) { input.blur(); focusBox(b.i); } }
@@ -436,7 +444,10 @@ function size() {
     width = Math.max(480, document.documentElement.clientWidth || window.innerWidth);
     svg.setAttribute("width", width);
     svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-    if (window.innerHeight > height) { svg.setAttribute("height", height); }
+    svg.setAttribute("height", height);
+  } else {
+    svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+    svg.setAttribute("height", height);
   }
   under.setAttribute("width", width);
   holder.setAttribute("x", width - margin - toolsWidth);

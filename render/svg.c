@@ -11,7 +11,14 @@
 extern const unsigned char fb_flame_css[], fb_flame_js[];
 extern const unsigned long fb_flame_css_size, fb_flame_js_size;
 
-enum { CHIP_ROW = 22, NOTE_ROW = 17, TOOLBAR = 34, BAR_ROOM = 84, LABEL_MIN = 22 };
+enum {
+    SUBTITLE_ROW = 16,
+    CHIP_ROW = 22,
+    NOTE_ROW = 17,
+    TOOLBAR = 34,
+    NOTES_ROOM = 64,
+    LABEL_MIN = 22
+};
 
 /* Advance of ASCII 32-126 in hundredths of the font size, of DejaVu Sans: the widest of the fonts
  * that `system-ui` usually is, so that labels cut by it never leave their box. */
@@ -226,6 +233,34 @@ static double chips_walk(const struct fb_svg *s, double top, bool put)
     return y + CHIP_ROW;
 }
 
+/* The subtitle in as many lines as it needs (words longer than a line are cut); returns how many.
+ */
+static size_t subtitle_walk(const struct fb_svg *s, bool put)
+{
+    const char *text = s->subtitle, *from = text, *fits = text;
+    const double inner = FB_SVG_WIDTH - 2 * FB_SVG_MARGIN;
+    size_t lines = 0;
+
+    while (*from != '\0') {
+        const char *end = from + strcspn(from, " ");
+
+        for (fits = end; *end != '\0'; fits = end) {
+            end += 1 + strcspn(end + 1, " ");
+            if (fb_svg_text_width(from, (size_t)(end - from)) > inner)
+                break;
+        }
+        if (put) {
+            fb_buf_printf(s->out, "<text class=\"sub\" x=\"%d\" y=\"%zu\">", FB_SVG_MARGIN,
+                          52 + SUBTITLE_ROW * lines);
+            fb_svg_cut_text_put(s->out, from, (size_t)(fits - from), inner);
+            fb_buf_puts(s->out, "</text>\n");
+        }
+        lines++;
+        from = *fits == '\0' ? fits : fits + 1;
+    }
+    return lines;
+}
+
 static void head_put(const struct fb_svg *s, double legend_top)
 {
     struct fb_buf *out = s->out;
@@ -240,9 +275,9 @@ static void head_put(const struct fb_svg *s, double legend_top)
     fb_buf_puts(out, "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n");
     fb_buf_printf(out, "<text class=\"h1\" x=\"%d\" y=\"32\">", FB_SVG_MARGIN);
     fb_svg_cut_text_put(out, s->title, strlen(s->title), inner * 12 / 19);
-    fb_buf_printf(out, "</text>\n<text class=\"sub\" x=\"%d\" y=\"52\">", FB_SVG_MARGIN);
-    fb_svg_cut_text_put(out, s->subtitle, strlen(s->subtitle), inner);
-    fb_buf_puts(out, "</text>\n<g class=\"legend\">\n");
+    fb_buf_puts(out, "</text>\n");
+    (void)subtitle_walk(s, true);
+    fb_buf_puts(out, "<g class=\"legend\">\n");
     (void)chips_walk(s, legend_top, true);
     fb_buf_printf(out, "</g>\n<text class=\"sub hint\" x=\"%d\" y=\"%.1f\">", FB_SVG_MARGIN,
                   s->graph_top - 13);
@@ -253,11 +288,12 @@ static void head_put(const struct fb_svg *s, double legend_top)
 void fb_svg_begin(struct fb_svg *s)
 {
     struct fb_buf *out = s->out;
-    double legend_top = s->subtitle[0] != '\0' ? 62 : 44, rows = s->depth + 1.0;
+    double legend_top = 46 + (double)(SUBTITLE_ROW * subtitle_walk(s, false)),
+           rows = s->depth + 1.0;
 
     s->row = rows * FB_SVG_ROW > FB_SVG_HEIGHT_MAX ? FB_SVG_HEIGHT_MAX / rows : FB_SVG_ROW;
     s->graph_top = legend_top + chips_walk(s, legend_top, false) + TOOLBAR;
-    s->height = ceil(s->graph_top + rows * s->row + BAR_ROOM);
+    s->height = ceil(s->graph_top + rows * s->row + NOTES_ROOM);
     fb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fb\" role=\"img\" "
                      "aria-labelledby=\"fb-title fb-desc\" ");
@@ -326,7 +362,7 @@ void fb_svg_box_end(struct fb_svg *s, const struct fb_svg_box *box)
 
 void fb_svg_end(struct fb_svg *s, const char *const *notes, size_t notes_count)
 {
-    double y = s->height - BAR_ROOM + 22;
+    double y = s->height - NOTES_ROOM + 22;
 
     fb_buf_puts(s->out, "</g>\n");
     for (size_t i = 0; i < notes_count; i++) {

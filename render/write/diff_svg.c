@@ -41,10 +41,12 @@ static const struct {
     const char *label;
     unsigned class_number;
 } legend[] = {
-    {"gone", GONE},        {"less than half", 4}, {"−25 %", 3},
-    {"−10 %", 2},          {"less", 1},           {"inside the noise", GREY},
-    {"more", 6},           {"+10 %", 7},          {"+25 %", 8},
-    {"+50 % and over", 9}, {"new", NEW},          {"several frames, not tested", UNTESTED},
+    {"gone", GONE}, {"−50 % and below", 4},
+    {"−25 %", 3},   {"−10 %", 2},
+    {"less", 1},    {"inside the noise", GREY},
+    {"more", 6},    {"+10 %", 7},
+    {"+25 %", 8},   {"+50 % and above", 9},
+    {"new", NEW},   {"several frames, not tested", UNTESTED},
 };
 
 enum { LEGEND_COUNT = sizeof legend / sizeof legend[0] };
@@ -89,14 +91,22 @@ static unsigned class_of(const struct pair *a, bool is_real)
     return a->change < 0 ? level : GONE + level;
 }
 
+/* "+15 %" with a true minus sign; text[] is returned. */
+static const char *percent_text(double ratio, int decimals, char text[32])
+{
+    (void)snprintf(text, 32, "%s%.*f %%", ratio < 0 ? "−" : "+", decimals, 100 * fabs(ratio));
+    return text;
+}
+
 /* " +15 %", " new"; "" for what is grey. */
-static const char *suffix_of(const struct pair *a, unsigned class_number, char text[24])
+static const char *suffix_of(const struct pair *a, unsigned class_number, char text[33])
 {
     if (class_number == GREY || class_number == UNTESTED)
         return "";
     if (class_number == NEW || class_number == GONE)
         return class_number == NEW ? " new" : " gone";
-    (void)snprintf(text, 24, fabs(a->change) < 0.0995 ? " %+.1f %%" : " %+.0f %%", 100 * a->change);
+    text[0] = ' ';
+    (void)percent_text(a->change, fabs(a->change) < 0.0995 ? 1 : 0, text + 1);
     return text;
 }
 
@@ -109,9 +119,16 @@ static void side_put(struct fb_buf *out, const char *arm, double share, double m
         fb_buf_printf(out, " (%.4g ms)", ms);
 }
 
+static const char *sign_of(double v)
+{
+    return v < 0 ? "−" : "+";
+}
+
 static void pair_put(const struct picture *p, const char *what, const struct pair *a)
 {
     struct fb_buf *out = p->svg.out;
+    double points = 100 * (a->variant - a->control), ms = a->variant_ms - a->control_ms;
+    char text[32];
 
     fb_buf_printf(out, "\n%s: ", what);
     if (a->control <= 0 && a->variant <= 0) {
@@ -125,10 +142,10 @@ static void pair_put(const struct picture *p, const char *what, const struct pai
     else if (a->variant <= 0)
         fb_buf_puts(out, ": gone");
     else
-        fb_buf_printf(out, ": %+.1f %%", 100 * a->change);
-    fb_buf_printf(out, ", %+.2f points", 100 * (a->variant - a->control));
+        fb_buf_printf(out, ": %s", percent_text(a->change, 1, text));
+    fb_buf_printf(out, ", %s%.2f points", sign_of(points), fabs(points));
     if (p->has_ms)
-        fb_buf_printf(out, ", %+.4f ms per request", a->variant_ms - a->control_ms);
+        fb_buf_printf(out, ", %s%.4f ms per request", sign_of(ms), fabs(ms));
 }
 
 static void place_put(const struct picture *p, uint32_t node)
@@ -157,7 +174,7 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b,
         return;
     }
     pair_put(p, "self", self);
-    fb_buf_printf(out, "\n%s the noise inclusive, %s it in self time",
+    fb_buf_printf(out, "\ninclusive %s the noise, self %s it",
                   p->nodes->total_is_real[b->node] ? "outside" : "inside",
                   p->nodes->self_is_real[b->node] ? "outside" : "inside");
     if (b->depth > 0)
@@ -181,7 +198,7 @@ static void box_put(struct picture *p, const struct fb_flame_box *b)
     struct pair self = pair_of(p, n->control_self[b->node], n->variant_self[b->node]);
     unsigned t = b->hidden ? UNTESTED : class_of(&total, n->total_is_real[b->node]);
     unsigned s = b->hidden ? UNTESTED : class_of(&self, n->self_is_real[b->node]);
-    char classes[32], other[FB_SVG_OTHER_MAX], total_text[24], self_text[24];
+    char classes[32], other[FB_SVG_OTHER_MAX], total_text[33], self_text[33];
     struct fb_buf *out = p->svg.out;
 
     (void)snprintf(classes, sizeof classes, "b%s t%u s%u", b->hidden ? " o" : "", t, s);
