@@ -65,17 +65,25 @@ bool fb_rule_libc_public(struct fb_buf *text)
 /* The length of the function's name at the start of s if glibc has variants of it, else 0. */
 static size_t isa_base(const char *s)
 {
-    static const char *const families[] = {"mem", "str", "wcs", "wmem", "stp", "rawmem", "wcp"};
+    static const char *const strings[] = {
+        "memchr",    "memcmp",    "memcmpeq", "memcpy",  "memmove",    "mempcpy",     "memrchr",
+        "memset",    "rawmemchr", "stpcpy",   "stpncpy", "strcasecmp", "strcat",      "strchr",
+        "strchrnul", "strcmp",    "strcpy",   "strcspn", "strlen",     "strncasecmp", "strncat",
+        "strncmp",   "strncpy",   "strnlen",  "strpbrk", "strrchr",    "strspn",      "strstr",
+        "wcschr",    "wcscmp",    "wcscpy",   "wcslen",  "wcsncmp",    "wcsnlen",     "wcsrchr",
+        "wmemchr",   "wmemcmp",   "wmemset",
+    };
     static const char *const math[] = {"atan",  "atan2",  "ceil",  "cos",   "exp",
                                        "exp10", "exp2",   "floor", "fma",   "log",
                                        "log10", "log2",   "pow",   "rint",  "nearbyint",
                                        "sin",   "sincos", "tan",   "trunc", "roundeven"};
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789"), plain;
+    size_t n = strcspn(s, "_"), plain = n > 1 && s[n - 1] == 'f' ? n - 1 : n;
 
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (strncmp(s, families[i], strlen(families[i])) == 0)
-            return strncmp(s + n, "_chk_", 5) == 0 ? n + 4 : n;
-    plain = n > 1 && s[n - 1] == 'f' ? n - 1 : n;
+    if (ONE_OF(strings, s, n)) {
+        if (strncmp(s + n, "_chk_", 5) == 0)
+            return n + 4;
+        return strncmp(s + n, "_l_", 3) == 0 ? n + 2 : n;
+    }
     return ONE_OF(math, s, n) || ONE_OF(math, s, plain) ? n : 0;
 }
 
