@@ -56,7 +56,7 @@ static void time_add(struct fb_text *t, uint64_t seconds)
 static void executable_add(struct fb_text *t)
 {
     char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    ssize_t n = readlink("/proc/thread-self/exe", path, sizeof path - 1);
     const char *base;
 
     if (n <= 0) {
@@ -96,7 +96,8 @@ static void pattern_expand(struct fb_text *t, const char *pattern)
     }
 }
 
-/* Makes folder/name, "-2" ... before the suffix while the name exists.  folder NULL: name is whole. */
+/* Makes folder/name, "-2" ... before the suffix while the name exists.  folder NULL: name is whole.
+ */
 static int file_make(struct fb_bank *bank, const char *folder, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -161,7 +162,8 @@ static int file_make_somewhere(struct fb_bank *bank)
         fb_say(bank->config->root ? FB_SAY_ALWAYS : FB_SAY_ONCE_A_RUN, name,
                "cannot be made, the bank is", bank->path, reason);
     else
-        fb_say(FB_SAY_ALWAYS, name, "cannot be made, nor in $TMPDIR or /tmp: no bank", NULL, reason);
+        fb_say(FB_SAY_ALWAYS, name, "cannot be made, nor in $TMPDIR or /tmp: no bank", NULL,
+               reason);
     return fd;
 }
 

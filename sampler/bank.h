@@ -62,8 +62,8 @@ void fb_bank_discard(struct fb_bank *bank);
 /* An empty chunk in the caller's memory. */
 void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size);
 
-/* Writes prefix[0 .. n) and the items as one chunk and empties it.  False: it is not in the file, and
- * the chunk is as it was. */
+/* Writes prefix[0 .. n) and the items as one chunk and empties it.  False: it is not in the file,
+ * and the chunk is as it was. */
 bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
                    const uint8_t *prefix, size_t n);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sampler/real.h"
 #include "sampler/signal/handler.h"
 
 /* The kernel's struct sigevent: C libraries disagree on the name of the thread id. */
@@ -78,7 +79,8 @@ static uint64_t first_expiry(const struct fb_thread *t)
 bool fb_clock_thread_arm(struct fb_thread *t)
 {
     struct kernel_sigevent event = {.value = t, .signo = SIGPROF, .notify = NOTIFY_THREAD_ID};
-    struct itimerspec when = {timespec_of(interval_ns), timespec_of(first_expiry(t))};
+    uint64_t first_ns = first_expiry(t);
+    struct itimerspec when = {timespec_of(interval_ns), timespec_of(first_ns)};
     int timer = -1;
 
     t->timer = -1;
@@ -91,9 +93,25 @@ bool fb_clock_thread_arm(struct fb_thread *t)
         atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_TIMER], 1);
         return false;
     }
+    if (!fb_clock_thread_cpu(t->tid, &t->first_tick_ns))
+        t->first_tick_ns = 0;
+    t->first_tick_ns += first_ns;
     t->timer = timer;
     syscall(SYS_timer_settime, timer, 0, &when, NULL);
     return true;
+}
+
+uint32_t fb_clock_thread_missed(const struct fb_thread *t)
+{
+    uint64_t received = atomic_load(&t->weight);
+    uint64_t due;
+
+    if (t->timer < 0 || t->cpu_ns < t->first_tick_ns)
+        return 0;
+    due = 1 + (t->cpu_ns - t->first_tick_ns) / interval_ns;
+    if (due <= received)
+        return 0;
+    return due - received < UINT32_MAX ? (uint32_t)(due - received) : UINT32_MAX;
 }
 
 void fb_clock_thread_disarm(struct fb_thread *t)
@@ -112,7 +130,7 @@ static void itimer_set(uint64_t ns)
     struct itimerval when = {tv, tv};
 
     if (clock_kind == FB_CLOCK_ITIMER)
-        setitimer(ITIMER_PROF, &when, NULL);
+        fb_real.setitimer(ITIMER_PROF, &when, NULL);
 }
 
 void fb_clock_process_start(void)

@@ -42,9 +42,9 @@ struct fb_config {
     unsigned hz;
     uint64_t interval_ns;
     mode_t mode;
-    uint64_t run_id;             /* 0: none was given */
-    int64_t root_pid;            /* 0: none was given */
-    char out[FB_CONFIG_OUT_MAX]; /* absolute, not yet expanded */
+    uint64_t run_id;                /* 0: none was given */
+    int64_t root_pid;               /* 0: none was given */
+    char out[FB_CONFIG_OUT_MAX];    /* absolute, not yet expanded */
     char tmpdir[FB_CONFIG_OUT_MAX]; /* $TMPDIR, or empty                */
     char labels[FB_CONFIG_LIST_MAX];
     char env[FB_CONFIG_LIST_MAX];
@@ -55,8 +55,8 @@ struct fb_config {
 bool fb_config_read(struct fb_config *c, char *(*get)(const char *name), char *ret_message,
                     size_t message_cap);
 
-/* The values of a comma-separated list one after the other: *cursor starts at the list; false at its
- * end.  Empty items are skipped. */
+/* The values of a comma-separated list one after the other: *cursor starts at the list; false at
+ * its end.  Empty items are skipped. */
 bool fb_config_next(const char **cursor, const char **ret_item, size_t *ret_size);
 
 #endif

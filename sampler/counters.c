@@ -119,8 +119,7 @@ static void read_node(struct fb_counters *c)
             at++;
         v[i] = fb_text_number(at, &at) * tick_ns;
     }
-    set(c, FB_COUNTER_NODE_BUSY,
-        v[USER] + v[NICE] + v[SYSTEM] + v[IRQ] + v[SOFTIRQ] + v[STEAL]);
+    set(c, FB_COUNTER_NODE_BUSY, v[USER] + v[NICE] + v[SYSTEM] + v[IRQ] + v[SOFTIRQ] + v[STEAL]);
     set(c, FB_COUNTER_NODE_SOFTIRQ, v[SOFTIRQ]);
     set(c, FB_COUNTER_NODE_STEAL, v[STEAL]);
     set(c, FB_COUNTER_NODE_IDLE, v[IDLE] + v[IOWAIT]);

@@ -1,4 +1,5 @@
-/* counters.h - the machine, the group, the process and the sampler itself, in numbers, once a second.
+/* counters.h - the machine, the group, the process and the sampler itself, in numbers, once a
+ * second.
  *
  * Context: the helper thread alone.
  *

@@ -5,16 +5,21 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/time.h>
 
+#include "sampler/clock.h"
 #include "sampler/export.h"
+#include "sampler/preload.h"
 #include "sampler/real.h"
 #include "sampler/signal/handler.h"
 
 static enum fb_clock clock_kind;
 static _Atomic bool installed;
+static _Atomic bool host_has_itimer; /* ITIMER_PROF is the host's */
 
-/* The host's action for SIGPROF.  Written under a sequence count by the interposed sigaction(), of which
- * two at once are the host's race already; read by the handler, which takes what is whole. */
+/* The host's action for SIGPROF.  Written under a sequence count by the interposed sigaction(), of
+ * which two at once are the host's race already; read by the handler, which takes what is whole. */
 static struct sigaction host_action;
 static _Atomic uint32_t host_version; /* odd while it is written */
 
@@ -55,9 +60,12 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
-    bool ours = clock_kind == FB_CLOCK_CPU ? fb_handle_cpu(info, context)
-                                           : fb_handle_itimer(info, context);
+    bool ours = false;
 
+    if (clock_kind == FB_CLOCK_CPU)
+        ours = fb_handle_cpu(info, context);
+    else if (!atomic_load(&host_has_itimer))
+        ours = fb_handle_itimer(info, context);
     if (!ours)
         pass_on(signo, info, context);
 }
@@ -145,4 +153,27 @@ FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
     if (profiling_action(&action, &old) != 0)
         return SIG_ERR;
     return old.sa_handler;
+}
+
+/* POSIX names the first parameter int; the C library's own type for it is an enum of the same size.
+ */
+FB_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
+                        struct itimerval *old)
+{
+    bool wants = value != NULL && (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0);
+    bool had;
+    int r;
+
+    fb_real_find();
+    if ((int)which != ITIMER_PROF || clock_kind != FB_CLOCK_ITIMER || !fb_preload_active())
+        return fb_real.setitimer((int)which, value, old);
+    had = atomic_exchange(&host_has_itimer, wants);
+    r = fb_real.setitimer((int)which, value, old);
+    if (r == 0 && old != NULL && !had)
+        memset(old, 0, sizeof *old); /* it was ours */
+    if (r != 0)
+        atomic_store(&host_has_itimer, had);
+    else if (!wants)
+        fb_clock_process_start();
+    return r;
 }

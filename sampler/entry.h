@@ -12,6 +12,10 @@
  * more signal frame, and the kernel kills the process that overflows one.  The
  * ticks come, with their weight, when the handler returns.
  *
+ * With the clock itimer the host may want ITIMER_PROF for itself: it gets it, the
+ * ticks are the host's for as long as its timer is set, and ours is set again
+ * when the host stops it.
+ *
  * A host that sets the action by a raw system call is not seen. */
 #ifndef FB_SAMPLER_ENTRY_H
 #define FB_SAMPLER_ENTRY_H

@@ -27,8 +27,8 @@ enum {
 };
 
 static struct fb_writer writer;
-static _Atomic uint32_t asked; /* futex: grows with every question        */
-static _Atomic uint32_t done;  /* futex: the last question that was served */
+static _Atomic uint32_t asked;   /* futex: grows with every question        */
+static _Atomic uint32_t done;    /* futex: the last question that was served */
 static _Atomic uint32_t reasons; /* 1 << enum fb_flush of what is asked    */
 static _Atomic bool resumed;
 static _Atomic bool running;
@@ -90,8 +90,9 @@ static void *helper_main(void *unused)
     uint64_t next_ns = fb_clock_now(); /* at once: modules first */
 
     prctl(PR_SET_NAME, "flamebank");
-    /* Nothing of the host's stays open here: an end of its pipes in our table would keep the other end
-     * waiting.  Where the kernel is too old the table stays shared, and bank.c looks before it writes. */
+    /* Nothing of the host's stays open here: an end of its pipes in our table would keep the other
+     * end waiting.  Where the kernel is too old the table stays shared, and bank.c looks before it
+     * writes. */
     syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE);
     do
         serve(&served, &next_ns);

@@ -26,8 +26,8 @@ static bool key_equal(const struct fb_frame_key *a, const struct fb_frame_key *b
 static struct fb_frame_slot *frame_slot(struct fb_frame_slot *table, uint32_t slots,
                                         const struct fb_frame_key *key)
 {
-    uint64_t hash = mix(key->address + ((uint64_t)key->module << 40) +
-                        ((uint64_t)key->name << 8) + key->kind);
+    uint64_t hash =
+        mix(key->address + ((uint64_t)key->module << 40) + ((uint64_t)key->name << 8) + key->kind);
     uint32_t at = (uint32_t)hash & (slots - 1);
 
     while (table[at].id != 0 && !key_equal(&table[at].key, key))

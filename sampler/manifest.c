@@ -85,7 +85,7 @@ static void put_milli(struct fb_chunk *chunk, const char *key, uint64_t value)
 static void put_process(const struct fb_manifest *m, struct fb_chunk *chunk)
 {
     char text[COMMAND_MAX];
-    ssize_t n = fb_file_read("/proc/self/cmdline", text, sizeof text);
+    ssize_t n = fb_file_read("/proc/thread-self/cmdline", text, sizeof text);
 
     if (n > 0) {
         for (ssize_t i = 0; i < n - 1; i++)
@@ -93,7 +93,7 @@ static void put_process(const struct fb_manifest *m, struct fb_chunk *chunk)
                 text[i] = ' ';
         put(chunk, "command", text);
     }
-    n = readlink("/proc/self/exe", text, sizeof text - 1);
+    n = readlink("/proc/thread-self/exe", text, sizeof text - 1);
     if (n > 0) {
         text[n] = '\0';
         put(chunk, "exe", text);

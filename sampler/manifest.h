@@ -43,8 +43,8 @@ struct fb_manifest {
 /* In the constructor (and a fork's child): the start, the folder.  environment is kept as it is. */
 void fb_manifest_start(struct fb_manifest *m);
 
-/* Takes a copy of environ to own memory, once, in the constructor: later the host may change it while
- * the helper reads. */
+/* Takes a copy of environ to own memory, once, in the constructor: later the host may change it
+ * while the helper reads. */
 void fb_manifest_copy_environment(struct fb_manifest *m);
 
 /* The items of MANIFEST. */

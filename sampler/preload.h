@@ -9,9 +9,9 @@
  *          before (at most 200 ms), and ITIMER_PROF is stopped, which would kill the new program.
  *   vfork, clone, posix_spawn: the child shares our memory or has no timers; every hook looks at
  *          the process id first and does nothing there.
- *   end    exit, _exit, quick_exit and the end of the last thread write what is there and END, at most
- *          200 ms; a signal's death loses what came since the last second.
- *   secure mode, a second copy of the library, FLAMEBANK_OFF=1: nothing is done at all. */
+ *   end    exit, _exit, quick_exit and the end of the last thread write what is there and END, at
+ * most 200 ms; a signal's death loses what came since the last second. secure mode, a second copy
+ * of the library, FLAMEBANK_OFF=1: nothing is done at all. */
 #ifndef FB_SAMPLER_PRELOAD_H
 #define FB_SAMPLER_PRELOAD_H
 

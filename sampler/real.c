@@ -12,7 +12,10 @@ struct row {
     const char *name;
 };
 
-#define ROW(field, symbol) {offsetof(struct fb_real, field), symbol}
+#define ROW(field, symbol)                                                                         \
+    {                                                                                              \
+        offsetof(struct fb_real, field), symbol                                                    \
+    }
 
 static const struct row rows[] = {
     ROW(pthread_create, "pthread_create"),
@@ -25,6 +28,7 @@ static const struct row rows[] = {
     ROW(execvpe, "execvpe"),
     ROW(fexecve, "fexecve"),
     ROW(exit_now, "_exit"),
+    ROW(setitimer, "setitimer"),
     ROW(setuid, "setuid"),
     ROW(seteuid, "seteuid"),
     ROW(setreuid, "setreuid"),

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 struct fb_real {
@@ -20,6 +21,7 @@ struct fb_real {
     int (*execvpe)(const char *, char *const[], char *const[]);
     int (*fexecve)(int, char *const[], char *const[]);
     void (*exit_now)(int); /* _exit */
+    int (*setitimer)(int, const struct itimerval *, struct itimerval *);
     int (*setuid)(uid_t);
     int (*seteuid)(uid_t);
     int (*setreuid)(uid_t, uid_t);

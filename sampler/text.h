@@ -85,7 +85,8 @@ static inline uint64_t fb_text_number(const char *s, const char **ret_after)
     return v;
 }
 
-/* The value behind "key" at the start of a line ("key 123", "key:\t123"); false if there is none. */
+/* The value behind "key" at the start of a line ("key 123", "key:\t123"); false if there is none.
+ */
 static inline bool fb_text_field(const char *text, const char *key, uint64_t *ret_value)
 {
     size_t n = strlen(key);

@@ -29,8 +29,8 @@ static _Atomic uint32_t slots_end;
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint32_t live;
 
-/* Threads that the last look saw and nobody entered: adopted if the next one sees them again, so that
- * one that is on its way in or out is left alone. */
+/* Threads that the last look saw and nobody entered: adopted if the next one sees them again, so
+ * that one that is on its way in or out is left alone. */
 static int32_t strangers[STRANGERS_MAX];
 static uint32_t stranger_count;
 static bool looked;
@@ -96,6 +96,7 @@ struct fb_thread *fb_thread_claim(size_t stack_bytes)
         while (end <= i && !atomic_compare_exchange_weak(&slots_end, &end, i + 1))
             ;
         slot_prepare(&slots[i], stack_bytes);
+        atomic_fetch_add(&live, 1);
         return &slots[i];
     }
     atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_TIMER], 1);
@@ -105,10 +106,12 @@ struct fb_thread *fb_thread_claim(size_t stack_bytes)
 void fb_thread_release(struct fb_thread *t)
 {
     atomic_store(&t->state, FB_THREAD_FREE);
+    atomic_fetch_sub(&live, 1);
 }
 
-/* The stack of the calling thread.  glibc puts the thread's descriptor at the end of its stack, whoever
- * made the stack; asking pthread_getattr_np() instead would call malloc in every new thread. */
+/* The stack of the calling thread.  glibc puts the thread's descriptor at the end of its stack,
+ * whoever made the stack; asking pthread_getattr_np() instead would call malloc in every new
+ * thread. */
 static struct fb_walk_range stack_of_self(const struct fb_thread *t)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -130,7 +133,6 @@ void fb_thread_enter(struct fb_thread *t)
     if (t->stack.top == 0)
         t->stack = stack_of_self(t);
     fb_thread_self = t;
-    atomic_fetch_add(&live, 1);
     atomic_store_explicit(&t->state, FB_THREAD_LIVE, memory_order_release);
     fb_clock_thread_arm(t);
 }
@@ -147,22 +149,27 @@ void fb_thread_leave(struct fb_thread *t)
 {
     struct timespec cpu;
     sigset_t profiling;
+    sigset_t before;
 
     /* For good: what runs after us in this thread is its teardown. */
     sigemptyset(&profiling);
     sigaddset(&profiling, SIGPROF);
-    pthread_sigmask(SIG_BLOCK, &profiling, NULL);
-    fb_clock_thread_disarm(t);
-    fb_thread_self = NULL;
+    pthread_sigmask(SIG_BLOCK, &profiling, &before);
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
         t->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    /* Not where the host blocked the signal: that is a loss of its own. */
+    if (sigismember(&before, SIGPROF) == 0)
+        fb_handler_thread_end(t, fb_clock_thread_missed(t));
+    fb_clock_thread_disarm(t);
+    fb_thread_self = NULL;
     prctl(PR_GET_NAME, t->exit_name);
     segment_hand_over(t);
     atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
     atomic_fetch_sub(&live, 1);
 }
 
-/* The initial stack ends behind the strings of argv, the environment and, last, the program's name. */
+/* The initial stack ends behind the strings of argv, the environment and, last, the program's name.
+ */
 static struct fb_walk_range stack_of_main(void)
 {
     const char *name = (const char *)getauxval(AT_EXECFN);
@@ -216,6 +223,7 @@ static void adopt(int32_t tid)
         return;
     t->tid = tid;
     t->adopted = true;
+    atomic_fetch_sub(&live, 1);
     adopted_count++;
     atomic_store_explicit(&t->state, FB_THREAD_LIVE, memory_order_release);
     fb_clock_thread_arm(t);
@@ -317,7 +325,9 @@ void fb_threads_fork_child(struct fb_thread *t)
     adopted_count = 0;
     looked = true;
     atomic_store(&live, 0);
-    if (t == NULL)
+    if (t != NULL)
+        atomic_store(&live, 1);
+    else
         t = fb_thread_claim(0);
     if (t == NULL)
         return;

@@ -2,8 +2,8 @@
  *
  *     t = fb_thread_claim(attr's stack size);     the creator, before pthread_create()
  *     fb_thread_enter(t);                         the new thread, first thing
- *     fb_thread_leave(t);                         the same, last thing: returns, exits or is cancelled
- *     fb_thread_release(t);                       the creator, where creation failed
+ *     fb_thread_leave(t);                         the same, last thing: returns, exits or is
+ * cancelled fb_thread_release(t);                       the creator, where creation failed
  *
  * Slots are states of struct fb_thread (signal/thread.h).  A slot that is
  * EXITED is freed by the helper thread once its samples are written.  Threads
@@ -34,7 +34,7 @@ void fb_thread_leave(struct fb_thread *t);
 /* The main thread, in the constructor. */
 void fb_thread_enter_main(void);
 
-/* Threads that entered and did not leave.  0: only the helper is left of the wrapped ones. */
+/* Threads that were claimed and did not leave.  0: only the helper is left of the wrapped ones. */
 uint32_t fb_threads_live(void);
 
 /* The helper: adopts threads of /proc/self/task that nobody entered.  helper_tid is left out. */

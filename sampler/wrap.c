@@ -26,8 +26,8 @@ static void thread_end(void *ctx)
         fb_helper_wake();
 }
 
-/* The cleanup handler runs on return, pthread_exit() and cancellation alike, before the destructors of
- * thread-local data. */
+/* The cleanup handler runs on return, pthread_exit() and cancellation alike, before the destructors
+ * of thread-local data. */
 static void *thread_main(void *ctx)
 {
     struct fb_thread *t = ctx;

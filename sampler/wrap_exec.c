@@ -65,7 +65,8 @@ static size_t list_count(va_list list)
     return n;
 }
 
-/* argv[0] = first, then n arguments of the list, the last of them NULL; what follows is the caller's. */
+/* argv[0] = first, then n arguments of the list, the last of them NULL; what follows is the
+ * caller's. */
 static void list_copy(char **argv, const char *first, va_list *list, size_t n)
 {
     argv[0] = (char *)(size_t)first;
@@ -82,7 +83,7 @@ static void list_copy(char **argv, const char *first, va_list *list, size_t n)
         n = list_count(again);                                                                     \
         va_end(again);                                                                             \
         (argv) = __builtin_alloca((n + 1) * sizeof(char *));                                       \
-        list_copy(argv, first, &(list), n);                                                          \
+        list_copy(argv, first, &(list), n);                                                        \
     } while (0)
 
 FB_EXPORT int execl(const char *path, const char *first, ...)

@@ -21,7 +21,8 @@ enum {
     LATE_NS = 1000000000,
 };
 
-static const char *const mark_names[] = {"[truncated]", "[partial]"}; /* by enum fb_writer_mark */
+static const char *const mark_names[] = {"[truncated]", "[partial]",
+                                         "[thread end]"}; /* by enum fb_writer_mark */
 
 static size_t memory_bytes(void)
 {
@@ -213,7 +214,8 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     modules_write(w);
     fb_samples_write(w, segments);
-    if (last && w->samples_written == 0 && !w->config->root) {
+    if (last && w->samples_written == 0 && !w->config->root &&
+        fb_clock_now() - w->born_ns < LATE_NS) {
         fb_bank_discard(&w->bank);
         return;
     }

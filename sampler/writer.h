@@ -45,6 +45,7 @@ enum {
 enum fb_writer_mark {
     FB_MARK_TRUNCATED = 1,
     FB_MARK_PARTIAL = 2,
+    FB_MARK_THREAD_END = 3,
 };
 
 struct fb_sample {
@@ -56,9 +57,10 @@ struct fb_sample {
 
 struct fb_pc_entry {
     uint64_t pc;
-    uint32_t frame[2]; /* its id where pc is a return address, and where it is exact; 0: not known */
-    uint32_t epoch;    /* valid if the writer's                                                    */
-    bool signal_frame; /* the frame is a signal trampoline: the next one's pc is exact             */
+    uint32_t
+        frame[2];   /* its id where pc is a return address, and where it is exact; 0: not known */
+    uint32_t epoch; /* valid if the writer's                                                    */
+    bool signal_frame; /* the frame is a signal trampoline: the next one's pc is exact */
 };
 
 struct fb_writer {
@@ -68,7 +70,7 @@ struct fb_writer {
     struct fb_intern intern;
     struct fb_counters counters;
     struct fb_maps generated;
-    bool generated_read; /* in this flush */
+    bool generated_read;     /* in this flush */
     struct fb_chunk modules; /* kept until written */
     struct fb_chunk threads;
     struct fb_chunk frames;
@@ -94,8 +96,8 @@ struct fb_writer {
     bool ended; /* END is the last chunk: nothing more until fb_writer_resume() */
 };
 
-/* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper may
- * have been half-way through moving a table, so that no size can be trusted. */
+/* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper
+ * may have been half-way through moving a table, so that no size can be trusted. */
 bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
                     const struct fb_manifest *manifest, uint64_t run_id);
 

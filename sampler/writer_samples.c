@@ -255,9 +255,12 @@ static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
     uint32_t ids[FB_SAMPLE_DEPTH_MAX];
     uint32_t node = 0;
 
+    if (r->depth == 0)
+        return node_add(w, 0, mark_make(w, FB_MARK_THREAD_END));
     frames_resolve(w, r, ids);
     if (r->stop != FB_WALK_ROOT) {
-        node = node_add(w, 0, mark_make(w, r->stop == FB_WALK_DEPTH ? FB_MARK_TRUNCATED : FB_MARK_PARTIAL));
+        node = node_add(
+            w, 0, mark_make(w, r->stop == FB_WALK_DEPTH ? FB_MARK_TRUNCATED : FB_MARK_PARTIAL));
         if (node == 0)
             return 0;
     }

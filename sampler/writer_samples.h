@@ -1,4 +1,5 @@
-/* writer_samples.h - the part of the writer that turns records into samples.  Inside sampler/ only. */
+/* writer_samples.h - the part of the writer that turns records into samples.  Inside sampler/ only.
+ */
 #ifndef FB_SAMPLER_WRITER_SAMPLES_H
 #define FB_SAMPLER_WRITER_SAMPLES_H
 

@@ -1,12 +1,12 @@
-/* writer_threads.h - the part of the writer that looks after threads: names, CPU time, silence, ends.
- * Inside sampler/ only. */
+/* writer_threads.h - the part of the writer that looks after threads: names, CPU time, silence,
+ * ends. Inside sampler/ only. */
 #ifndef FB_SAMPLER_WRITER_THREADS_H
 #define FB_SAMPLER_WRITER_THREADS_H
 
 #include "sampler/writer.h"
 
-/* Before segments are taken: adopts, buries, reads CPU times (FB_THREADS_CHECKED slots a call, round
- * robin), finds threads that block the signal, and remembers which slots are EXITED now. */
+/* Before segments are taken: adopts, buries, reads CPU times (FB_THREADS_CHECKED slots a call,
+ * round robin), finds threads that block the signal, and remembers which slots are EXITED now. */
 void fb_writer_threads_look(struct fb_writer *w);
 
 /* After their records are written: frees the slots that look() found EXITED. */

@@ -80,6 +80,22 @@ static struct fb_segment *segment_take(struct fb_thread *t)
     return fb_pool_take();
 }
 
+/* The head of a record without a stack at the end of the segment; it is not counted as used yet. */
+static struct fb_record *record_begin(const struct fb_thread *t, struct fb_segment *segment,
+                                      uint32_t weight, uint64_t time_ns)
+{
+    struct fb_record *r = (struct fb_record *)(void *)(segment->data + segment->used);
+
+    r->time_ns = time_ns;
+    r->thread_id = t->id;
+    r->weight = weight;
+    r->depth = 0;
+    r->stop = FB_WALK_ROOT;
+    r->zero = 0;
+    r->slot = (uint32_t)(t - slots);
+    return r;
+}
+
 static void record(struct fb_thread *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns)
 {
     enum fb_walk_stop stop = FB_WALK_ROOT;
@@ -97,12 +113,7 @@ static void record(struct fb_thread *t, const ucontext_t *uc, uint32_t weight, u
         lose(FB_LOSS_NO_SEGMENT, weight);
         return;
     }
-    r = (struct fb_record *)(void *)(segment->data + segment->used);
-    r->time_ns = start_ns;
-    r->thread_id = t->id;
-    r->weight = weight;
-    r->zero = 0;
-    r->slot = (uint32_t)(t - slots);
+    r = record_begin(t, segment, weight, start_ns);
     r->depth =
         (uint16_t)fb_walk_stack(uc, &t->stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX, &stop);
     r->stop = (uint8_t)stop;
@@ -125,6 +136,23 @@ static void tick(struct fb_thread *t, const void *context, uint32_t weight)
     record(t, context, weight, start_ns);
     sum(&t->handler_ns, now_ns() - start_ns);
     sum(&t->handler_count, 1);
+}
+
+void fb_handler_thread_end(struct fb_thread *t, uint32_t weight)
+{
+    struct fb_segment *segment;
+
+    if (weight == 0)
+        return;
+    sum(&t->weight, weight);
+    segment = segment_take(t);
+    if (segment == NULL) {
+        lose(FB_LOSS_NO_SEGMENT, weight);
+        return;
+    }
+    record_begin(t, segment, weight, now_ns());
+    segment->used += (uint32_t)sizeof(struct fb_record);
+    atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
 
 bool fb_handle_cpu(const siginfo_t *info, void *context)

@@ -31,6 +31,10 @@ void fb_handler_init(struct fb_thread *threads, uint32_t count);
 /* Threads' own timers: ours if the signal carries a timer's value that points at a slot. */
 bool fb_handle_cpu(const siginfo_t *info, void *context);
 
+/* The calling thread ends with ticks that are due: a record without a stack keeps their weight. The
+ * signal is blocked. */
+void fb_handler_thread_end(struct fb_thread *t, uint32_t weight);
+
 /* ITIMER_PROF: ours if the kernel sent it without a timer.  tid is the caller's. */
 bool fb_handle_itimer(const siginfo_t *info, void *context);
 

@@ -34,7 +34,7 @@ enum {
  *        0     8  CLOCK_MONOTONIC nanoseconds
  *        8     4  thread id of the bank
  *       12     4  weight in ticks
- *       16     2  depth: how many addresses follow
+ *       16     2  depth: how many addresses follow; 0: ticks that were due as the thread ended
  *       18     1  enum fb_walk_stop
  *       19     1  zero
  *       20     4  index of the thread's slot

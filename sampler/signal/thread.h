@@ -38,8 +38,8 @@ struct fb_thread {
     _Atomic uint32_t state; /* enum fb_thread_state                                */
     uint32_t id;            /* of the bank: never reused, from 1                   */
     int32_t tid;
-    int32_t timer;              /* kernel timer id, -1 if none                     */
-    struct fb_walk_range stack; /* {0, 0} if not known yet                         */
+    int32_t timer;                /* kernel timer id, -1 if none                     */
+    struct fb_walk_range stack;   /* {0, 0} if not known yet                         */
     _Atomic uintptr_t stack_hint; /* an sp seen while stack was unknown            */
     _Atomic(struct fb_segment *) segment;
     _Atomic uint64_t handler_ns; /* time spent in the handler, and its runs        */
@@ -47,14 +47,15 @@ struct fb_thread {
     _Atomic uint64_t weight;  /* ticks received, kept or lost                      */
     _Atomic uint64_t overrun; /* the part of weight beyond one tick per signal     */
 
+    uint64_t first_tick_ns;  /* the thread's CPU time at its timer's first expiry  */
     uint64_t cpu_ns;         /* the thread's CPU time when last read               */
     uint64_t checked_cpu_ns; /* helper: both when it last looked for silence       */
     uint64_t checked_count;
-    bool adopted; /* not seen by the wrapper: its end is noticed by looking        */
-    bool blocked; /* helper: found to block the signal                             */
-    bool drained; /* helper: was EXITED before the segments were taken             */
-    int64_t named_ns; /* helper: when the name was last read, 0 = never            */
-    char name[FB_THREAD_NAME];      /* helper: as last banked                      */
+    bool adopted;              /* not seen by the wrapper: its end is noticed by looking        */
+    bool blocked;              /* helper: found to block the signal                             */
+    bool drained;              /* helper: was EXITED before the segments were taken             */
+    int64_t named_ns;          /* helper: when the name was last read, 0 = never            */
+    char name[FB_THREAD_NAME]; /* helper: as last banked                      */
     char exit_name[FB_THREAD_NAME]; /* by the thread itself, before EXITED         */
 
     void *(*start)(void *); /* what pthread_create() was asked to run              */

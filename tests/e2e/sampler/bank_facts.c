@@ -4,8 +4,9 @@
  *     bank_facts FILE KEY        that one's value alone; exit 1 if there is none
  *
  * Keys: samples, weight, ended, damaged, torn, orphans, run_id, writer_id, threads, interval_ns,
- * truncated_depth, partial (weight under the mark [partial]), share.SYMBOL is not here: symbols are the
- * business of symbolize.  loss.N by cause, counter.NAME (last value), manifest.KEY, thread.TID (name). */
+ * truncated_depth, partial (weight under the mark [partial]), share.SYMBOL is not here: symbols are
+ * the business of symbolize.  loss.N by cause, counter.NAME (last value), manifest.KEY, thread.TID
+ * (name). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
