@@ -30,18 +30,28 @@ static struct fb_table *two_columns(const char *title)
 {
     struct fb_table *t = fb_table_new(title);
 
-    fb_table_column(t, "key", "", FB_ALIGN_LEFT);
-    fb_table_column(t, "value", "", FB_ALIGN_LEFT);
+    fb_table_column(t, "key", "fact", FB_ALIGN_LEFT);
+    fb_table_column(t, "value", "value", FB_ALIGN_LEFT);
     return t;
 }
 
-static struct fb_table *manifest_table(const struct fb_profile *p)
+static struct fb_table *manifest_table(const struct fb_profile *p, bool all)
 {
     struct fb_table *t = two_columns("manifest");
+    size_t hashed = 0;
 
-    for (size_t i = 0; i < p->manifest_count; i++)
-        row(t, fb_profile_text(p, p->manifest[i].key), "%s",
-            fb_profile_text(p, p->manifest[i].value));
+    for (size_t i = 0; i < p->manifest_count; i++) {
+        const char *key = fb_profile_text(p, p->manifest[i].key);
+        const char *value = fb_profile_text(p, p->manifest[i].value);
+
+        if (strncmp(key, "env.", 4) == 0 && strncmp(value, "crc32:", 6) == 0 && !all)
+            hashed++;
+        else
+            row(t, key, "%s", value);
+    }
+    if (hashed > 0)
+        row(t, "environment", "%zu variables are banked by name and hash (--all shows them)",
+            hashed);
     return t;
 }
 
@@ -166,7 +176,7 @@ static int run(const struct fb_args *args)
 
     if (fb_load_profile(args->items[0], NULL, &p, &err) != FB_OK)
         return fb_say_error(&err);
-    tables[0] = manifest_table(p);
+    tables[0] = manifest_table(p, fb_args_has(args, "all"));
     tables[1] = health_table(p);
     tables[2] = losses_table(p);
     tables[3] = counters_table(p);
@@ -175,11 +185,12 @@ static int run(const struct fb_args *args)
     return status;
 }
 
-static const struct fb_option options[] = {FB_OPTIONS_TABLES, {0}};
+static const struct fb_option options[] = {
+    {"all", 0, NULL, "environment variables by hash too"}, FB_OPTIONS_TABLES, {0}};
 
 const struct fb_command fb_command_info = {
     .name = "info",
-    .usage = "FILE",
+    .usage = "FILE [--all]",
     .what = "manifest, health, losses, and what the sampler itself cost",
     .text = "Prints what is known of a run: how it was started, which clock at which rate, how its "
             "samples compare with the CPU time of the process, every loss by cause, and the "

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -128,15 +129,13 @@ static uint64_t set_environment(const struct fb_args *args, const char *preload,
     const char *before = getenv("LD_PRELOAD");
     char *all =
         before && before[0] != '\0' ? fb_format("%s:%s", preload, before) : fb_strdup(preload);
-    char *pattern = escape_pattern(out), run[20];
+    char *pattern = escape_pattern(out);
     uint64_t run_id = 0;
 
     while (run_id == 0)
         (void)!getrandom(&run_id, sizeof run_id, 0);
-    (void)snprintf(run, sizeof run, "%016" PRIx64, run_id);
     (void)setenv("LD_PRELOAD", all, 1);
     (void)setenv("FLAMEBANK_OUT", pattern, 1);
-    (void)setenv("FLAMEBANK_RUN", run, 1);
     (void)unsetenv("FLAMEBANK_OFF");
     if (fb_args_has(args, "clock"))
         (void)setenv("FLAMEBANK_CLOCK", fb_args_get(args, "clock"), 1);
@@ -148,11 +147,21 @@ static uint64_t set_environment(const struct fb_args *args, const char *preload,
     return run_id;
 }
 
+/* The run id, and the process that the run begins with. */
+static void set_run(uint64_t run_id)
+{
+    char run[64];
+
+    (void)snprintf(run, sizeof run, "%016" PRIx64 ".%ld", run_id, (long)getpid());
+    (void)setenv("FLAMEBANK_RUN", run, 1);
+}
+
 /* Never returns. */
-static void exec_arm(const char *program, const struct fb_args *args)
+static void exec_arm(const char *program, const struct fb_args *args, uint64_t run_id)
 {
     int status;
 
+    set_run(run_id);
     (void)execv(program, (char *const *)(size_t)args->items);
     status = errno == ENOENT ? FB_EXIT_NOT_FOUND : FB_EXIT_CANNOT_RUN;
     fb_say("%s: cannot be executed: %s", program, strerror(errno));
@@ -191,7 +200,7 @@ static int run_arm(const struct fb_args *args, const char *program, const char *
         return FB_EXIT_RECORD_FAILED;
     }
     if (pid == 0)
-        exec_arm(program, args);
+        exec_arm(program, args, run_id);
     status = wait_for(pid);
     (void)unsetenv("LD_PRELOAD");
     fb_bank_files_find(out, run_id, &files);
