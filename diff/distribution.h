@@ -5,7 +5,8 @@
  *
  * Built on the regularised incomplete beta and gamma functions of this file, so that no library is
  * needed.  Degrees of freedom are real, > 0, up to 1e9.  Relative error under 1e-9, body and tails
- * alike, growing to 1e-7 at 1e9 degrees of freedom (tests/unit/diff/test_distribution.c compares with published tables). */
+ * alike, growing to 1e-7 at 1e9 degrees of freedom (tests/unit/diff/test_distribution.c compares
+ * with published tables). */
 #ifndef FB_DIFF_DISTRIBUTION_H
 #define FB_DIFF_DISTRIBUTION_H
 

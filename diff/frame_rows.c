@@ -267,7 +267,7 @@ static void row_verdict(struct family *f, const struct candidate *c, struct fb_d
     const struct fb_share *living = c->in_control ? f->shares : f->shares + f->pairs;
     bool is_one_jvm_pair = f->diff->options.is_jvm && f->pairs < 2;
 
-    row->on_share = !out->on_ms || f->by_spread;
+    row->on_share = !out->on_ms;
     if (c->is_tested)
         row_tested(f, c, row);
     else if (c->in_control && c->in_variant)

@@ -5,7 +5,7 @@
  * block one, plus (tau m)^2; t with (blocks - 1) per run degrees of freedom.
  * Family: Benjamini and Hochberg, JRSS B 57 (1995) 289.
  * JVM rule: the empirical-Bayes moderated t of Smyth, Statistical Applications in Genetics and
- * Molecular Biology 3 (2004) 3, on ln((count + 0.5) / N), variances in units of Poisson. */
+ * Molecular Biology 3 (2004) 3, on ln((count + 0.5) / N x cost), variances in units of Poisson. */
 #include "diff/frames.h"
 
 #include <math.h>
@@ -59,6 +59,12 @@ void fb_frame_test_native(const struct fb_frame_run *control, const struct fb_fr
     *ret_test = t;
 }
 
+/* Half a sample is added, so that a run without any has a logarithm. */
+static double run_log(const struct fb_frame_run *r)
+{
+    return log((r->samples + 0.5) / r->n * r->cost);
+}
+
 void fb_frame_spread(const struct fb_frame_run *control, const struct fb_frame_run *variant,
                      size_t count, struct fb_frame_spread *ret_spread)
 {
@@ -71,11 +77,11 @@ void fb_frame_spread(const struct fb_frame_run *control, const struct fb_frame_r
     }
     for (int a = 0; a < 2; a++) {
         for (size_t i = 0; i < count; i++) {
-            mean[a] += log((arms[a][i].samples + 0.5) / arms[a][i].n) / k;
+            mean[a] += run_log(&arms[a][i]) / k;
             poisson += 1 / (samples / n * arms[a][i].n + 0.5) / (2 * k);
         }
         for (size_t i = 0; i < count; i++)
-            ss += pow(log((arms[a][i].samples + 0.5) / arms[a][i].n) - mean[a], 2);
+            ss += pow(run_log(&arms[a][i]) - mean[a], 2);
     }
     ret_spread->d = mean[1] - mean[0];
     ret_spread->s2 = count > 1 ? ss / (2 * k - 2) : NAN;

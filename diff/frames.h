@@ -37,10 +37,10 @@ struct fb_frame_test {
 void fb_frame_test_native(const struct fb_frame_run *control, const struct fb_frame_run *variant,
                           size_t count, double tau, struct fb_frame_test *ret_test);
 
-/* Moderated t on ln(share) between runs; two passes, since the prior is fitted over all rows:
- * fb_frame_spread() of every row, fb_frame_prior_fit(), fb_frame_test_moderated(). */
+/* Moderated t on ln(share x cost) between runs; two passes, since the prior is fitted over all
+ * rows: fb_frame_spread() of every row, fb_frame_prior_fit(), fb_frame_test_moderated(). */
 struct fb_frame_spread {
-    double d;       /* difference of the mean ln(share)            */
+    double d;       /* difference of the mean ln(share x cost)     */
     double s2;      /* variance between runs of one arm            */
     double poisson; /* what counting alone would give              */
 };

@@ -40,8 +40,8 @@ struct fb_grid {
     struct fb_grid_block blocks[FB_GRID_BLOCKS_MAX]; /* 1, 5, 10 cells, then a fifth      */
     size_t blocks_count;
     size_t fixed_count; /* how many of them are of fixed length; the last is the fifth  */
-    double t;           /* of the binomial term: of the blocks of 5 s, or the longest   */
-    double degrees;     /* of freedom behind t                                          */
+    double degrees;     /* of freedom of the window: 21 as at 110 s, or cells - 1       */
+    double t;           /* their 97.5 % point: of the binomial term and of 1 s blocks   */
     bool has_cost;      /* cost_shift is set (fb_grid_set_cost)                         */
 };
 
