@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sampler/bank.h"
+#include "sampler/sink.h"
 #include "sampler/cgroup.h"
 
 /* Order is the counter id in the file, less one: append only. */

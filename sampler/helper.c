@@ -91,7 +91,7 @@ static void *helper_main(void *unused)
 
     prctl(PR_SET_NAME, "flamebank");
     /* Nothing of the host's stays open here: an end of its pipes in our table would keep the other
-     * end waiting.  Where the kernel is too old the table stays shared, and bank.c looks before it
+     * end waiting.  Where the kernel is too old the table stays shared, and sink.c looks before it
      * writes. */
     syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE);
     do
@@ -177,5 +177,5 @@ void fb_helper_resume(void)
 
 uint64_t fb_helper_writer_id(void)
 {
-    return writer.bank.writer_id;
+    return writer.sink.writer_id;
 }

@@ -2,12 +2,15 @@
 #include "sampler/image.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/wire.h"
 #include "sampler/cfi_read.h"
+#include "sampler/table.h"
 
 enum {
     NOTE_BYTES_MAX = 4096, /* of one note segment */
+    VDSO_TEXT_MAX = 16384,
     READ_ROUND = 256 << 10,
     PE_OMIT = 0xff,
     PE_DATAREL = 0x30,
@@ -189,4 +192,18 @@ bool fb_image_eh_frame_read(const struct fb_image *image, const ElfW(Phdr) * phd
     *ret_cfi = (struct fb_cfi){
         .bytes = pages.data, .size = end, .address = address, .machine = FB_MACHINE_HOST};
     return true;
+}
+
+uint64_t fb_image_trampoline_find(const struct fb_image *image, const struct fb_self_read *reader)
+{
+    uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+    uint8_t code[VDSO_TEXT_MAX];
+    uint64_t size = image->text_end - image->text_start;
+    size_t at;
+
+    if (FB_MACHINE_HOST != FB_MACHINE_AARCH64 || vdso < image->start || vdso >= image->end)
+        return 0;
+    size = fb_self_read(reader, image->text_start, code, size < sizeof code ? size : sizeof code);
+    at = fb_table_trampoline_search(code, size);
+    return at < size ? image->text_start + at : 0;
 }

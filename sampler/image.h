@@ -46,4 +46,8 @@ bool fb_image_eh_frame_read(const struct fb_image *image, const ElfW(Phdr) * phd
                             const struct fb_self_read *reader, struct fb_pages *ret_pages,
                             struct fb_cfi *ret_cfi);
 
+/* Runtime address of a signal trampoline in the text of the vDSO that lacks call frame
+ * information; 0 if there is none, and on CPUs where the C library brings its own. */
+uint64_t fb_image_trampoline_find(const struct fb_image *image, const struct fb_self_read *reader);
+
 #endif

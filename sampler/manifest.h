@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#include "sampler/bank.h"
+#include "sampler/sink.h"
 #include "sampler/cgroup.h"
 #include "sampler/config.h"
 

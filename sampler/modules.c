@@ -174,14 +174,17 @@ static void module_build(const struct fb_loader_item *item, const struct fb_self
 {
     const ElfW(Phdr) *phdrs = fb_loader_list_phdrs(&state.list, item);
     struct fb_pages copy = {0};
-    struct fb_cfi cfi;
+    struct fb_cfi cfi = {0};
+    uint64_t trampoline;
 
     m->identity = item->identity;
     if (!fb_image_locate(phdrs, item->phdr_count, item->bias, &m->image))
         return;
     fb_image_build_id_read(&m->image, phdrs, item->phdr_count, reader);
-    if (fb_image_eh_frame_read(&m->image, phdrs, item->phdr_count, reader, &copy, &cfi))
-        fb_table_build(&cfi, m->image.text_start, m->image.text_end, &m->table);
+    trampoline = fb_image_trampoline_find(&m->image, reader);
+    if (fb_image_eh_frame_read(&m->image, phdrs, item->phdr_count, reader, &copy, &cfi) ||
+        trampoline != 0)
+        fb_table_build(&cfi, m->image.text_start, m->image.text_end, trampoline, &m->table);
     fb_pages_free(&copy);
 }
 

@@ -1,7 +1,7 @@
 /* modules.h - which libraries are loaded, when, and the unwind tables made of them.
  *
  * Context: normal, and one thread only (the helper), but for the fork hooks; it
- * needs 24 KiB of stack.
+ * needs 40 KiB of stack.
  * dlopen and dlclose are never wrapped; nothing here runs code of the host.
  *
  *     if (fb_modules_changed())                      once a second: cheap

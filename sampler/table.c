@@ -7,6 +7,8 @@ enum {
     NO_RULE = 0, /* the first rule of every table is the empty one */
     RULE_MAX = 65535,
     HASH_SIZE = 1 << 17,
+    TRAMPOLINE_SIZE = 8,
+    TRAMPOLINE_CIE = UINT32_MAX, /* marks the span that is no FDE: sections are smaller */
 };
 
 /* An FDE, by code offset.  fde offsets are below 4 GiB: fb_cfi sections are. */
@@ -129,6 +131,23 @@ static bool spans_read(struct build *b, uint64_t text_end)
     return true;
 }
 
+static bool trampoline_add(struct build *b, uint64_t trampoline, uint64_t text_end)
+{
+    uint64_t start = trampoline - 4;
+    struct span *spans;
+
+    if (trampoline == 0 || start < b->text_start || start > text_end - TRAMPOLINE_SIZE - 4)
+        return true;
+    if (!fb_pages_reserve(&b->span_pages, (b->span_count + 1) * sizeof *spans))
+        return false;
+    spans = b->span_pages.data;
+    start -= b->text_start;
+    spans[b->span_count++] = (struct span){.start = (uint32_t)start,
+                                           .end = (uint32_t)start + 4 + TRAMPOLINE_SIZE,
+                                           .cie = TRAMPOLINE_CIE};
+    return true;
+}
+
 static void span_sift(struct span *spans, uint32_t root, uint32_t count)
 {
     struct span moved = spans[root];
@@ -164,20 +183,30 @@ static void spans_sort(struct span *spans, uint32_t count)
     }
 }
 
+static void span_run(struct build *b, const struct span *span)
+{
+    static const struct fb_rule signal = {.cfa = FB_CFA_SIGNAL};
+    struct fb_cfi_fde fde = {.start = b->text_start + span->start,
+                             .end = b->text_start + span->end,
+                             .cie = span->cie,
+                             .program = span->program,
+                             .program_end = span->program_end};
+
+    if (span->cie == TRAMPOLINE_CIE)
+        on_row(b, fde.start, &signal);
+    else
+        fb_cfi_run(b->cfi, &fde, on_row, b);
+}
+
 static void spans_run(struct build *b)
 {
     const struct span *spans = b->span_pages.data;
 
     for (uint32_t i = 0; i < b->span_count && !b->out_of_memory; i++) {
         uint32_t next = i + 1 < b->span_count ? spans[i + 1].start : UINT32_MAX;
-        struct fb_cfi_fde fde = {.start = b->text_start + spans[i].start,
-                                 .end = b->text_start + spans[i].end,
-                                 .cie = spans[i].cie,
-                                 .program = spans[i].program,
-                                 .program_end = spans[i].program_end};
 
         b->limit = next;
-        fb_cfi_run(b->cfi, &fde, on_row, b);
+        span_run(b, &spans[i]);
         if (spans[i].end < next && next - spans[i].end >= FB_TABLE_GAP)
             row_add(b, spans[i].end, NO_RULE);
     }
@@ -223,20 +252,30 @@ static bool pack(const struct build *b, struct fb_table *table)
     return true;
 }
 
-static bool build_run(struct build *b, uint64_t text_end)
+static bool build_run(struct build *b, uint64_t text_end, uint64_t trampoline)
 {
     if (!fb_pages_map(&b->hash_pages, HASH_SIZE * sizeof(uint32_t)) ||
         !fb_pages_reserve(&b->rule_pages, sizeof(struct fb_rule)))
         return false;
     b->rule_count = 1; /* NO_RULE: fresh pages are zero, FB_CFA_NONE is too */
-    if (!spans_read(b, text_end) || b->span_count == 0)
+    if (!spans_read(b, text_end) || !trampoline_add(b, trampoline, text_end) || b->span_count == 0)
         return false;
     spans_sort(b->span_pages.data, b->span_count);
     spans_run(b);
     return !b->out_of_memory && b->row_count > 0;
 }
 
-bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end,
+size_t fb_table_trampoline_search(const uint8_t *code, size_t size)
+{
+    static const uint8_t want[TRAMPOLINE_SIZE] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+
+    for (size_t at = 0; size >= sizeof want && at <= size - sizeof want; at += 4)
+        if (memcmp(code + at, want, sizeof want) == 0)
+            return at;
+    return size;
+}
+
+bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end, uint64_t trampoline,
                     struct fb_table *ret_table)
 {
     struct build b = {.cfi = cfi, .text_start = text_start};
@@ -245,7 +284,7 @@ bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end,
 
     if (text_end <= text_start || text_end - text_start >= UINT32_MAX || cfi->size >= UINT32_MAX)
         return false;
-    ok = build_run(&b, text_end) && pack(&b, &table);
+    ok = build_run(&b, text_end, trampoline) && pack(&b, &table);
     if (ok) {
         table.rule_count = b.rule_count;
         table.fde_count = b.span_count;

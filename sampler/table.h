@@ -1,7 +1,7 @@
 /* table.h - compiles the .eh_frame of one module to the rows that the handler reads.
  *
  *     struct fb_cfi cfi = {.bytes = copy, .size = n, .address = a, .machine = FB_MACHINE_HOST};
- *     if (fb_table_build(&cfi, text_start, text_end, &table))
+ *     if (fb_table_build(&cfi, text_start, text_end, 0, &table))
  *         ... table.rows ...
  *     fb_table_free(&table);
  *
@@ -12,6 +12,11 @@
  * more between FDEs are rows without a rule; smaller ones are padding, and
  * belong to the row before.  Neighbours with equal rules are one row; with more
  * than 65,535 distinct rules the rest has none.
+ *
+ * A signal trampoline without call frame information (the vDSO of arm64 has had
+ * none since Linux 5.8) is found by its instructions and given to the build as
+ * `trampoline`; its rows start one instruction early, where a return address
+ * minus 1 is looked up.
  *
  * Cost: 6 bytes a row and 4 bytes per KiB of code; some 150 ns per FDE. */
 #ifndef FB_SAMPLER_TABLE_H
@@ -35,9 +40,13 @@ struct fb_table {
     uint32_t bad_count; /* records passed over */
 };
 
-/* False without memory, or if not one FDE covers the text; *ret_table is set on success only. */
-bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end,
+/* trampoline: its runtime address, 0 if there is none.  False without memory, or if nothing covers
+ * the text; *ret_table is set on success only. */
+bool fb_table_build(struct fb_cfi *cfi, uint64_t text_start, uint64_t text_end, uint64_t trampoline,
                     struct fb_table *ret_table);
+
+/* Offset of `mov x8, #__NR_rt_sigreturn; svc #0` (arm64) in code, or `size` if it is not there. */
+size_t fb_table_trampoline_search(const uint8_t *code, size_t size);
 
 void fb_table_free(struct fb_table *table);
 

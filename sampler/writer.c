@@ -45,7 +45,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     w->manifest = manifest;
     w->born_ns = fb_clock_now();
     w->epoch = 1;
-    fb_bank_init(&w->bank, config, run_id);
+    fb_sink_init(&w->sink, config, run_id);
     w->pcs = (struct fb_pc_entry *)(void *)at;
     at += FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);
     w->samples = (struct fb_sample *)(void *)at;
@@ -103,19 +103,19 @@ static void mark_names_write(struct fb_writer *w)
         fb_wire_put_blob(&w->misc.body, mark_names[i], strlen(mark_names[i]));
         w->misc.count++;
     }
-    fb_bank_write_list(&w->bank, &w->misc, FB_CHUNK_STRINGS, &prefix);
+    fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_STRINGS, &prefix);
 }
 
 static bool bank_make(struct fb_writer *w)
 {
-    if (w->bank.fd >= 0)
+    if (w->sink.fd >= 0)
         return true;
-    if (!fb_bank_open(&w->bank))
+    if (!fb_sink_open(&w->sink))
         return false;
     fb_counters_init(&w->counters, (char *)w->misc.memory, MISC_BYTES);
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
-    fb_manifest_put(w->manifest, w->config, &w->counters.cgroup, w->bank.crc_table, &w->misc);
-    fb_bank_write_list(&w->bank, &w->misc, FB_CHUNK_MANIFEST, NULL);
+    fb_manifest_put(w->manifest, w->config, &w->counters.cgroup, w->sink.crc_table, &w->misc);
+    fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_MANIFEST, NULL);
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
     mark_names_write(w);
@@ -125,7 +125,7 @@ static bool bank_make(struct fb_writer *w)
 static void modules_write(struct fb_writer *w)
 {
     if (w->modules.count > 0)
-        fb_bank_write_list(&w->bank, &w->modules, FB_CHUNK_MODULES, NULL);
+        fb_sink_write_list(&w->sink, &w->modules, FB_CHUNK_MODULES, NULL);
 }
 
 static void counters_write(struct fb_writer *w)
@@ -138,11 +138,11 @@ static void counters_write(struct fb_writer *w)
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     if (first) {
         fb_counters_put_defs(&w->counters, &w->misc);
-        fb_bank_write_list(&w->bank, &w->misc, FB_CHUNK_COUNTER_DEFS, NULL);
+        fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_COUNTER_DEFS, NULL);
         fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     }
     fb_counters_put_row(&w->counters, &w->misc.body);
-    fb_bank_write(&w->bank, &w->misc, FB_CHUNK_COUNTERS, NULL, 0);
+    fb_sink_write(&w->sink, &w->misc, FB_CHUNK_COUNTERS, NULL, 0);
 }
 
 static void losses_write(struct fb_writer *w)
@@ -163,7 +163,7 @@ static void losses_write(struct fb_writer *w)
     if (w->misc.count == 0)
         return;
     fb_wire_put_signed(&prefix, (int64_t)fb_clock_now());
-    if (fb_bank_write_list(&w->bank, &w->misc, FB_CHUNK_LOSSES, &prefix))
+    if (fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_LOSSES, &prefix))
         memcpy(w->losses_written, now, sizeof now);
 }
 
@@ -173,7 +173,7 @@ static void end_write(struct fb_writer *w)
     fb_wire_put_signed(&w->misc.body, (int64_t)fb_clock_now());
     fb_wire_put_varint(&w->misc.body, w->samples_written);
     fb_wire_put_varint(&w->misc.body, w->weight_written);
-    w->ended = fb_bank_write(&w->bank, &w->misc, FB_CHUNK_END, NULL, 0);
+    w->ended = fb_sink_write(&w->sink, &w->misc, FB_CHUNK_END, NULL, 0);
 }
 
 /* Is there a reason to have a bank, now that there are samples or none? */
@@ -203,7 +203,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     modules_look(w);
     fb_writer_threads_look(w);
     segments = fb_samples_take(w);
-    if (w->bank.fd < 0 && !bank_is_due(w, why, segments != NULL)) {
+    if (w->sink.fd < 0 && !bank_is_due(w, why, segments != NULL)) {
         fb_writer_threads_free(w);
         return;
     }
@@ -216,7 +216,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     fb_samples_write(w, segments);
     if (last && w->samples_written == 0 && !w->config->root &&
         fb_clock_now() - w->born_ns < LATE_NS) {
-        fb_bank_discard(&w->bank);
+        fb_sink_discard(&w->sink);
         return;
     }
     fb_writer_threads_free(w);

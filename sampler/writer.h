@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sampler/bank.h"
+#include "sampler/sink.h"
 #include "sampler/counters.h"
 #include "sampler/intern.h"
 #include "sampler/manifest.h"
@@ -66,7 +66,7 @@ struct fb_pc_entry {
 struct fb_writer {
     const struct fb_config *config;
     const struct fb_manifest *manifest;
-    struct fb_bank bank;
+    struct fb_sink sink;
     struct fb_intern intern;
     struct fb_counters counters;
     struct fb_maps generated;

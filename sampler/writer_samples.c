@@ -51,7 +51,7 @@ static bool frames_write(struct fb_writer *w)
     if (w->frames.count == 0)
         return true;
     fb_wire_put_varint(&prefix, w->first_frame);
-    if (!fb_bank_write_list(&w->bank, &w->frames, FB_CHUNK_FRAMES, &prefix))
+    if (!fb_sink_write_list(&w->sink, &w->frames, FB_CHUNK_FRAMES, &prefix))
         return false;
     w->first_frame = w->intern.next_frame;
     return true;
@@ -65,7 +65,7 @@ static bool stacks_write(struct fb_writer *w)
     if (w->stacks.count == 0)
         return true;
     fb_wire_put_varint(&prefix, w->first_stack);
-    if (!fb_bank_write_list(&w->bank, &w->stacks, FB_CHUNK_STACKS, &prefix))
+    if (!fb_sink_write_list(&w->sink, &w->stacks, FB_CHUNK_STACKS, &prefix))
         return false;
     w->first_stack = w->intern.next_node;
     return true;
@@ -74,7 +74,7 @@ static bool stacks_write(struct fb_writer *w)
 static bool threads_write(struct fb_writer *w)
 {
     return w->threads.count == 0 ||
-           fb_bank_write_list(&w->bank, &w->threads, FB_CHUNK_THREADS, NULL);
+           fb_sink_write_list(&w->sink, &w->threads, FB_CHUNK_THREADS, NULL);
 }
 
 static bool columns_write(struct fb_writer *w)
@@ -99,7 +99,7 @@ static bool columns_write(struct fb_writer *w)
         fb_wire_put_varint(out, w->samples[i].stack);
     for (uint32_t i = 0; i < w->sample_count; i++)
         fb_wire_put_varint(out, w->samples[i].weight);
-    return fb_bank_write(&w->bank, &w->misc, FB_CHUNK_SAMPLES, NULL, 0);
+    return fb_sink_write(&w->sink, &w->misc, FB_CHUNK_SAMPLES, NULL, 0);
 }
 
 /* Definitions that did not reach the file: give them out anew from now on. */

@@ -232,7 +232,7 @@ void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
         .handler_count = w->exited_handler_count,
         .weight = w->exited_weight,
         .overrun = w->exited_overrun,
-        .bytes = w->bank.bytes,
+        .bytes = w->sink.bytes,
     };
     uint32_t end = fb_threads_end();
 

@@ -1,20 +1,20 @@
-/* bank.h - the file: made late, named by a pattern, written one whole chunk at a time.
+/* sink.h - the file: made late, named by a pattern, written one whole chunk at a time.
  *
  * Context: the helper thread alone (its own descriptor table, see helper.c).
  *
- *     fb_bank_init(&bank, config);                    in every process, forked ones too
- *     fb_bank_open(&bank);                            when there is something to write
+ *     fb_sink_init(&sink, config);                    in every process, forked ones too
+ *     fb_sink_open(&sink);                            when there is something to write
  *     fb_chunk_begin(&chunk, memory, size);
  *     fb_wire_put_...(&chunk.body, ...); chunk.count++;
- *     ok = fb_bank_write(&bank, &chunk, FB_CHUNK_FRAMES, prefix, n);
+ *     ok = fb_sink_write(&sink, &chunk, FB_CHUNK_FRAMES, prefix, n);
  *
  * A chunk is one write() to an O_APPEND descriptor under an flock of the file,
  * so that another process can add a mark.  What was written in part (full disk)
  * is cut off again, so that the file stays whole.  The name is never one that
  * exists: "-2", "-3" ... goes before its suffix.  An unwritable folder falls
  * back to $TMPDIR, then /tmp, said once. */
-#ifndef FB_SAMPLER_BANK_H
-#define FB_SAMPLER_BANK_H
+#ifndef FB_SAMPLER_SINK_H
+#define FB_SAMPLER_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct fb_chunk {
     uint64_t count;          /* how many; the caller's to count */
 };
 
-struct fb_bank {
+struct fb_sink {
     const struct fb_config *config;
     int fd; /* -1: not made, or it could not be */
     bool refused;
@@ -51,24 +51,24 @@ struct fb_bank {
     uint32_t crc_table[256];
 };
 
-void fb_bank_init(struct fb_bank *bank, const struct fb_config *config, uint64_t run_id);
+void fb_sink_init(struct fb_sink *sink, const struct fb_config *config, uint64_t run_id);
 
 /* Makes the file and writes its header.  False: it cannot be made (said once, not tried again). */
-bool fb_bank_open(struct fb_bank *bank);
+bool fb_sink_open(struct fb_sink *sink);
 
 /* Removes the file again: a process that left without a sample. */
-void fb_bank_discard(struct fb_bank *bank);
+void fb_sink_discard(struct fb_sink *sink);
 
 /* An empty chunk in the caller's memory. */
 void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size);
 
 /* Writes prefix[0 .. n) and the items as one chunk and empties it.  False: it is not in the file,
  * and the chunk is as it was. */
-bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+bool fb_sink_write(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,
                    const uint8_t *prefix, size_t n);
 
 /* The same with the items' count behind prefix: what most chunks want. */
-bool fb_bank_write_list(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+bool fb_sink_write_list(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,
                         const struct fb_wire_out *prefix);
 
 #endif

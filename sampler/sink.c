@@ -1,5 +1,5 @@
-/* bank.c - names, descriptors and appending.  See bank.h. */
-#include "sampler/bank.h"
+/* sink.c - names, descriptors and appending.  See sink.h. */
+#include "sampler/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@ enum {
     LOCK_WAIT_NS = 2000000,
 };
 
-void fb_bank_init(struct fb_bank *bank, const struct fb_config *config, uint64_t run_id)
+void fb_sink_init(struct fb_sink *sink, const struct fb_config *config, uint64_t run_id)
 {
-    memset(bank, 0, sizeof *bank);
-    bank->config = config;
-    bank->fd = -1;
-    bank->run_id = run_id;
-    while (bank->writer_id == 0)
-        if (getrandom(&bank->writer_id, sizeof bank->writer_id, GRND_NONBLOCK) < 0)
-            bank->writer_id = run_id ^ (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
-    fb_crc32_init(bank->crc_table);
+    memset(sink, 0, sizeof *sink);
+    sink->config = config;
+    sink->fd = -1;
+    sink->run_id = run_id;
+    while (sink->writer_id == 0)
+        if (getrandom(&sink->writer_id, sizeof sink->writer_id, GRND_NONBLOCK) < 0)
+            sink->writer_id = run_id ^ (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
+    fb_crc32_init(sink->crc_table);
 }
 
 /* 20261130T111433Z: UTC by the civil calendar, without the C library's time zone lock. */
@@ -98,7 +98,7 @@ static void pattern_expand(struct fb_text *t, const char *pattern)
 
 /* Makes folder/name, "-2" ... before the suffix while the name exists.  folder NULL: name is whole.
  */
-static int file_make(struct fb_bank *bank, const char *folder, const char *name)
+static int file_make(struct fb_sink *sink, const char *folder, const char *name)
 {
     const char *slash = strrchr(name, '/');
     const char *dot = strrchr(name, '.');
@@ -107,7 +107,7 @@ static int file_make(struct fb_bank *bank, const char *folder, const char *name)
     if (dot != NULL && dot > name && (slash == NULL || dot > slash + 1))
         stem = (size_t)(dot - name);
     for (unsigned i = 1; i <= NAME_TRIES; i++) {
-        struct fb_text path = {.data = bank->path, .cap = sizeof bank->path};
+        struct fb_text path = {.data = sink->path, .cap = sizeof sink->path};
         int fd;
 
         if (folder != NULL) {
@@ -120,8 +120,8 @@ static int file_make(struct fb_bank *bank, const char *folder, const char *name)
             fb_text_dec(&path, i);
         }
         fb_text_str(&path, name + stem);
-        fd = open(bank->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                  bank->config->mode);
+        fd = open(sink->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                  sink->config->mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -139,17 +139,17 @@ static int move_up(int fd)
     return higher;
 }
 
-static int file_make_somewhere(struct fb_bank *bank)
+static int file_make_somewhere(struct fb_sink *sink)
 {
     char name[FB_CONFIG_OUT_MAX];
     struct fb_text t = {.data = name, .cap = sizeof name};
-    const char *folders[] = {bank->config->tmpdir, "/tmp"};
+    const char *folders[] = {sink->config->tmpdir, "/tmp"};
     const char *base;
     int fd;
     int reason;
 
-    pattern_expand(&t, bank->config->out);
-    fd = file_make(bank, NULL, name);
+    pattern_expand(&t, sink->config->out);
+    fd = file_make(sink, NULL, name);
     if (fd >= 0)
         return fd;
     reason = errno;
@@ -157,50 +157,50 @@ static int file_make_somewhere(struct fb_bank *bank)
     base = base != NULL ? base + 1 : name;
     for (size_t i = 0; i < 2 && fd < 0; i++)
         if (folders[i][0] != '\0')
-            fd = file_make(bank, folders[i], base);
+            fd = file_make(sink, folders[i], base);
     if (fd >= 0)
-        fb_say(bank->config->root ? FB_SAY_ALWAYS : FB_SAY_ONCE_A_RUN, name,
-               "cannot be made, the bank is", bank->path, reason);
+        fb_say(sink->config->root ? FB_SAY_ALWAYS : FB_SAY_ONCE_A_RUN, name,
+               "cannot be made, the bank is", sink->path, reason);
     else
         fb_say(FB_SAY_ALWAYS, name, "cannot be made, nor in $TMPDIR or /tmp: no bank", NULL,
                reason);
     return fd;
 }
 
-bool fb_bank_open(struct fb_bank *bank)
+bool fb_sink_open(struct fb_sink *sink)
 {
     uint8_t header[FB_BANK_HEADER_SIZE];
     struct stat st;
 
-    if (bank->fd >= 0 || bank->refused)
-        return bank->fd >= 0;
-    bank->fd = file_make_somewhere(bank);
-    if (bank->fd < 0) {
-        bank->refused = true;
+    if (sink->fd >= 0 || sink->refused)
+        return sink->fd >= 0;
+    sink->fd = file_make_somewhere(sink);
+    if (sink->fd < 0) {
+        sink->refused = true;
         return false;
     }
-    bank->fd = move_up(bank->fd);
-    fb_bank_header_store(header, bank->run_id, bank->writer_id);
-    if (fstat(bank->fd, &st) != 0 ||
-        write(bank->fd, header, sizeof header) != (ssize_t)sizeof header) {
-        fb_say(FB_SAY_ALWAYS, bank->path, "cannot be written: no bank", NULL, errno);
-        fb_bank_discard(bank);
+    sink->fd = move_up(sink->fd);
+    fb_bank_header_store(header, sink->run_id, sink->writer_id);
+    if (fstat(sink->fd, &st) != 0 ||
+        write(sink->fd, header, sizeof header) != (ssize_t)sizeof header) {
+        fb_say(FB_SAY_ALWAYS, sink->path, "cannot be written: no bank", NULL, errno);
+        fb_sink_discard(sink);
         return false;
     }
-    bank->device = st.st_dev;
-    bank->inode = st.st_ino;
-    bank->bytes = sizeof header;
+    sink->device = st.st_dev;
+    sink->inode = st.st_ino;
+    sink->bytes = sizeof header;
     return true;
 }
 
-void fb_bank_discard(struct fb_bank *bank)
+void fb_sink_discard(struct fb_sink *sink)
 {
-    bank->refused = true;
-    if (bank->fd < 0)
+    sink->refused = true;
+    if (sink->fd < 0)
         return;
-    unlink(bank->path);
-    close(bank->fd);
-    bank->fd = -1;
+    unlink(sink->path);
+    close(sink->fd);
+    sink->fd = -1;
 }
 
 void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size)
@@ -213,11 +213,11 @@ void fb_chunk_begin(struct fb_chunk *chunk, void *memory, size_t size)
 }
 
 /* The descriptor is still our file: a host may have closed it and got its number for another. */
-static bool descriptor_is_ours(const struct fb_bank *bank, off_t *ret_size)
+static bool descriptor_is_ours(const struct fb_sink *sink, off_t *ret_size)
 {
     struct stat st;
 
-    if (fstat(bank->fd, &st) != 0 || st.st_dev != bank->device || st.st_ino != bank->inode)
+    if (fstat(sink->fd, &st) != 0 || st.st_dev != sink->device || st.st_ino != sink->inode)
         return false;
     *ret_size = st.st_size;
     return true;
@@ -239,50 +239,50 @@ static bool file_lock(int fd)
     return false;
 }
 
-static bool reopen(struct fb_bank *bank, off_t *ret_size)
+static bool reopen(struct fb_sink *sink, off_t *ret_size)
 {
-    bank->fd = open(bank->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    if (bank->fd < 0)
+    sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (sink->fd < 0)
         return false;
-    bank->fd = move_up(bank->fd);
-    if (descriptor_is_ours(bank, ret_size))
+    sink->fd = move_up(sink->fd);
+    if (descriptor_is_ours(sink, ret_size))
         return true;
-    close(bank->fd);
-    bank->fd = -1;
+    close(sink->fd);
+    sink->fd = -1;
     return false;
 }
 
-static bool append(struct fb_bank *bank, const uint8_t *bytes, size_t n)
+static bool append(struct fb_sink *sink, const uint8_t *bytes, size_t n)
 {
     off_t size = 0;
     bool locked;
     ssize_t written;
     int reason;
 
-    if (bank->fd < 0)
+    if (sink->fd < 0)
         return false;
-    if (!descriptor_is_ours(bank, &size) && !reopen(bank, &size))
+    if (!descriptor_is_ours(sink, &size) && !reopen(sink, &size))
         return false;
-    locked = file_lock(bank->fd);
-    if (locked && !descriptor_is_ours(bank, &size))
+    locked = file_lock(sink->fd);
+    if (locked && !descriptor_is_ours(sink, &size))
         return false;
-    written = write(bank->fd, bytes, n);
+    written = write(sink->fd, bytes, n);
     reason = written < 0 ? errno : ENOSPC;
-    if (written > 0 && (size_t)written < n && locked && ftruncate(bank->fd, size) == 0)
+    if (written > 0 && (size_t)written < n && locked && ftruncate(sink->fd, size) == 0)
         written = 0;
     if (locked)
-        flock(bank->fd, LOCK_UN);
+        flock(sink->fd, LOCK_UN);
     if (written > 0)
-        bank->bytes += (uint64_t)written;
+        sink->bytes += (uint64_t)written;
     if (written == (ssize_t)n)
         return true;
-    if (!bank->said)
-        fb_say(FB_SAY_ALWAYS, bank->path, "is not written for now", NULL, reason);
-    bank->said = true;
+    if (!sink->said)
+        fb_say(FB_SAY_ALWAYS, sink->path, "is not written for now", NULL, reason);
+    sink->said = true;
     return false;
 }
 
-bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+bool fb_sink_write(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,
                    const uint8_t *prefix, size_t n)
 {
     uint8_t *payload = chunk->body.data - n;
@@ -290,8 +290,8 @@ bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_t
     size_t padding = fb_chunk_padding(length);
     struct fb_chunk_header header = {
         .type = (uint16_t)type,
-        .run_id = bank->run_id,
-        .sequence = bank->sequence,
+        .run_id = sink->run_id,
+        .sequence = sink->sequence,
         .raw_length = (uint32_t)length,
         .stored_length = (uint32_t)length,
     };
@@ -301,16 +301,16 @@ bool fb_bank_write(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_t
         return false;
     memcpy(payload, prefix, n);
     memset(payload + length, 0, padding);
-    fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, bank->crc_table);
-    ok = append(bank, payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding);
+    fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, sink->crc_table);
+    ok = append(sink, payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding);
     if (ok) {
-        bank->sequence++;
+        sink->sequence++;
         fb_chunk_begin(chunk, chunk->memory, chunk->size);
     }
     return ok;
 }
 
-bool fb_bank_write_list(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_chunk_type type,
+bool fb_sink_write_list(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,
                         const struct fb_wire_out *prefix)
 {
     uint8_t bytes[FB_CHUNK_PREFIX_MAX];
@@ -319,5 +319,5 @@ bool fb_bank_write_list(struct fb_bank *bank, struct fb_chunk *chunk, enum fb_ch
     if (prefix != NULL)
         fb_wire_put_bytes(&out, prefix->data, prefix->len);
     fb_wire_put_varint(&out, chunk->count);
-    return fb_bank_write(bank, chunk, type, out.data, out.len);
+    return fb_sink_write(sink, chunk, type, out.data, out.len);
 }
