@@ -253,31 +253,38 @@ static void options_fill(const struct fb_json *root, struct fb_step *s)
     }
 }
 
-static size_t line_of(const char *text, size_t at)
+/* Skips white space from *at on and counts lines up to there. */
+static void blanks_skip(const char *text, size_t len, size_t *at, size_t *line)
 {
-    size_t line = 1;
+    for (; *at < len && text[*at] && strchr(" \t\r\n", text[*at]); ++*at)
+        *line += text[*at] == '\n' ? 1 : 0;
+}
 
-    for (size_t i = 0; i < at; i++)
-        line += text[i] == '\n' ? 1 : 0;
-    return line;
+static size_t newlines(const char *text, size_t len)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i++)
+        count += text[i] == '\n' ? 1 : 0;
+    return count;
 }
 
 enum fb_status fb_nighthawk_read(const char *text, size_t len, struct fb_steps *steps,
                                  struct fb_err *err)
 {
-    size_t at = 0;
+    size_t at = 0, line = 1, used;
 
-    while (fb_nighthawk_sniff(text + at, len - at)) {
+    blanks_skip(text, len, &at, &line);
+    while (at < len && text[at] == '{' && steps->count < FB_STEPS_MAX) {
         struct fb_json_doc *doc;
         struct fb_step *s;
-        size_t used, line = line_of(text, at);
         enum fb_status r = fb_json_parse(text + at, len - at, FB_JSON_PREFIX, &doc, &used, err);
 
         if (r != FB_OK && steps->count == 0)
             return fb_within(err, "a Nighthawk document was expected");
         if (r != FB_OK) {
             fb_steps_warn(steps, "line %zu: the document is cut short or damaged: left out", line);
-            break;
+            return FB_OK;
         }
         s = fb_steps_add(steps);
         s->line = (uint32_t)line;
@@ -288,10 +295,11 @@ enum fb_status fb_nighthawk_read(const char *text, size_t len, struct fb_steps *
         if (r != FB_OK)
             return fb_within(err, "line %zu", line);
         fb_step_name_default(s, steps->count);
+        line += newlines(text + at, used);
         at += used;
+        blanks_skip(text, len, &at, &line);
     }
-    if (at < len && strspn(text + at, " \t\r\n") < len - at && steps->warnings_count == 0)
-        fb_steps_warn(steps, "line %zu: what follows the last document was left out",
-                      line_of(text, at));
+    if (at < len)
+        fb_steps_warn(steps, "line %zu: what follows the last document was left out", line);
     return FB_OK;
 }

@@ -170,6 +170,22 @@ static enum fb_status unknown_format(const char *name, size_t len, struct fb_err
                    name);
 }
 
+/* Samples of a moment that two steps share would count twice; headers in whole seconds may touch.
+ */
+static void overlaps_check(struct fb_steps *steps)
+{
+    static const int64_t grain_ns = 1000000000;
+
+    for (size_t i = 1; i < steps->count; i++) {
+        const struct fb_step *before = &steps->items[i - 1], *s = &steps->items[i];
+
+        if (before->start_ns != 0 && s->start_ns != 0 && s->start_ns < before->end_ns - grain_ns &&
+            before->start_ns < s->end_ns - grain_ns)
+            fb_steps_warn(steps, "line %u: step %s begins %.1f s before step %s ends", s->line,
+                          s->name, (double)(before->end_ns - s->start_ns) / 1e9, before->name);
+    }
+}
+
 enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
                               struct fb_steps **ret_steps, struct fb_err *err)
 {
@@ -188,6 +204,7 @@ enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
             fb_steps_free(steps);
             return fb_within(err, "%s", name);
         }
+        overlaps_check(steps);
         *ret_steps = steps;
         return FB_OK;
     }

@@ -153,8 +153,7 @@ static enum fb_status header_read(const char *line, size_t len, struct header *h
         for (size_t i = 0; c && i < h->count; i++) {
             const struct column *other = h->columns[i];
 
-            if (other && (other == c || (c->type <= TIME && other->type == c->type &&
-                                         other->offset == c->offset)))
+            if (other && other->type == c->type && other->offset == c->offset)
                 return fb_fail(err, FB_EFORMAT, "column '%s' and column '%s' say the same thing",
                                other->name, c->name);
         }
@@ -230,6 +229,18 @@ static enum fb_status cell_read(const char *cell, const struct column *c, struct
     return FB_OK;
 }
 
+/* A count in the column of a rate would pass for a generator that went wild. */
+static void rate_check(struct fb_steps *steps, const struct fb_step *s, size_t number)
+{
+    double rate = s->stated_delivered_per_s;
+
+    if (rate > 2 * s->offered && rate <= 1.01 * s->offered * s->secs)
+        fb_steps_warn(steps,
+                      "line %zu: 'delivered' is %.10g with %.10g offered: it is a rate per second; "
+                      "a count belongs into 'delivered_count'",
+                      number, rate, s->offered);
+}
+
 /* What follows from the cells together. */
 static enum fb_status row_finish(struct fb_step *s, size_t number, struct fb_err *err)
 {
@@ -271,6 +282,8 @@ static enum fb_status row_read(const char *line, size_t len, const struct header
     size_t at = 0, i = 0;
 
     s->line = (uint32_t)number;
+    if (h->count > 1 && !memchr(line, '\t', len))
+        return fb_fail(err, FB_EFORMAT, "one cell; %zu cells between tabs were expected", h->count);
     for (; cell_next(line, len, &at, cell); i++) {
         enum fb_status r = FB_OK;
 
@@ -281,9 +294,10 @@ static enum fb_status row_read(const char *line, size_t len, const struct header
         if (r != FB_OK)
             return r;
     }
-    if (i < h->count && i < 2)
-        return fb_fail(err, FB_EFORMAT, "one cell; %zu cells between tabs were expected", h->count);
-    return row_finish(s, steps->count, err);
+    if (row_finish(s, steps->count, err) != FB_OK)
+        return err->status;
+    rate_check(steps, s, number);
+    return FB_OK;
 }
 
 static bool has_column(const struct header *h, const char *name)
