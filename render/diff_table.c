@@ -8,8 +8,6 @@
 
 enum { FRAME_WIDTH = 48 };
 
-#define CHANGE_RULE " = (variant - control) / control"
-
 static const int metric_decimals[FB_METRIC_COUNT] = {
     [FB_METRIC_OFFERED] = 0,   [FB_METRIC_DELIVERED] = 1,
     [FB_METRIC_NOT_SENT] = 1,  [FB_METRIC_P50] = 2,
@@ -202,7 +200,7 @@ static void share_columns(struct fb_table *t, bool has_ms, bool on_ms)
         free(share);
         free(ms);
     }
-    change_columns(t, on_ms ? "change of ms/req" CHANGE_RULE : "change of share" CHANGE_RULE);
+    change_columns(t, on_ms ? "change of ms/req" : "change of share");
     fb_table_column(t, "change_points", "points", FB_ALIGN_RIGHT);
     verdict_columns(t);
     change_data_columns(t);
@@ -256,6 +254,7 @@ static struct fb_table *new_table(const char *what, const struct fb_diff *diff, 
                   label_of(s, true));
     if (s->pairs > 1)
         fb_buf_printf(&title, ", %zu pairs", s->pairs);
+    fb_buf_puts(&title, "; change = (variant - control) / control");
     t = fb_table_new(title.data);
     fb_buf_done(&title);
     return t;
@@ -328,7 +327,7 @@ struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
     fb_table_column(t, "unit", "unit", FB_ALIGN_LEFT);
     fb_table_column(t, "control", "control", FB_ALIGN_RIGHT);
     fb_table_column(t, "variant", "variant", FB_ALIGN_RIGHT);
-    change_columns(t, "change" CHANGE_RULE);
+    change_columns(t, "change");
     verdict_columns(t);
     change_data_columns(t);
     for (size_t i = 0; i < s->metrics_count; i++) {

@@ -1,0 +1,317 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/render/rules.h"
+#include "tests/unit/render/written.h"
+
+static char name_step[] = "3000", name_codec[] = "codec", name_sys[] = "syscalls",
+            name_other[] = "other", name_total[] = "total", name_cpu[] = "CPU per request",
+            name_p99[] = "p99", name_frame[] = "deflate_slow", empty[] = "",
+            note_own[] = "step 3000: a window under 30 s is short",
+            note_foreign[] = "step 200: a window under 30 s is short",
+            note_all[] = "one pair: the floor between runs is assumed, not measured";
+
+static struct fb_diff_side side(double share, double half, double ms, double ms_half)
+{
+    return (struct fb_diff_side){.share = share,
+                                 .share_lo = share - half,
+                                 .share_hi = share + half,
+                                 .ms = ms,
+                                 .ms_lo = ms - ms_half,
+                                 .ms_hi = ms + ms_half,
+                                 .samples = share * 1000,
+                                 .cores = NAN,
+                                 .deff = NAN};
+}
+
+static struct fb_diff_row row(char *name, enum fb_verdict verdict)
+{
+    return (struct fb_diff_row){.name = name,
+                                .unit = "",
+                                .d = NAN,
+                                .d_lo = NAN,
+                                .d_hi = NAN,
+                                .change = NAN,
+                                .change_points = NAN,
+                                .change_ms = NAN,
+                                .floor = NAN,
+                                .mde = NAN,
+                                .bound = NAN,
+                                .verdict = verdict,
+                                .reason = ""};
+}
+
+static void set_change(struct fb_diff_row *r, double change, double lo, double hi)
+{
+    r->change = change;
+    r->d = log(1 + change);
+    r->d_lo = log(1 + lo);
+    r->d_hi = log(1 + hi);
+    r->change_points = r->variant.share - r->control.share;
+}
+
+struct fixture {
+    struct fb_diff_arm arms[2];
+    struct fb_diff_run runs[2];
+    struct fb_diff_row metrics[2], layers[4], frames[1];
+    struct fb_diff_step steps[2];
+    char *notes[3];
+    struct fb_layers *rules;
+    struct fb_diff_input input;
+    struct fb_diff diff;
+};
+
+static void rows_make(struct fixture *f)
+{
+    f->layers[0] = row(name_codec, FB_VERDICT_ABSENT);
+    f->layers[0].control = side(0, 0, 0, 0);
+    f->layers[0].control.share_hi = 0.0003;
+    f->layers[0].variant = side(0.25, 0.01, 0.05, 0.002);
+    f->layers[0].change_points = 0.25;
+    f->layers[0].bound = 0.0003;
+    f->layers[1] = row(name_sys, FB_VERDICT_DIFF);
+    f->layers[1].control = side(0.30, 0.012, 0.0507, 0.0027);
+    f->layers[1].variant = side(0.20, 0.01, 0.0400, 0.0020);
+    set_change(&f->layers[1], -0.211, -0.25, -0.17);
+    f->layers[2] = row(name_other, FB_VERDICT_UNRESOLVED);
+    f->layers[2].control = side(0.70, 0.02, 0.11, 0.005);
+    f->layers[2].variant = side(0.55, 0.02, 0.112, 0.005);
+    set_change(&f->layers[2], 0.018, -0.05, 0.09);
+    f->layers[2].mde = 0.12;
+    f->layers[3] = row(name_total, FB_VERDICT_SAME);
+    f->layers[3].control = side(1, 0, 0.1691, 0.003);
+    f->layers[3].variant = side(1, 0, 0.171, 0.003);
+    f->layers[3].is_total = true;
+    set_change(&f->layers[3], 0.0112, -0.01, 0.03);
+    f->frames[0] = f->layers[0];
+    f->frames[0].name = name_frame;
+    f->frames[0].layer = 0;
+    f->metrics[0] = row(name_cpu, FB_VERDICT_SAME);
+    f->metrics[0].id = FB_METRIC_CPU_PER_REQUEST;
+    f->metrics[0].unit = "ms";
+    f->metrics[0].value_control = 0.16912;
+    f->metrics[0].value_variant = 0.17103;
+    set_change(&f->metrics[0], 0.0112, -0.01, 0.03);
+    f->metrics[1] = row(name_p99, FB_VERDICT_NONE);
+    f->metrics[1].id = FB_METRIC_P99;
+    f->metrics[1].unit = "ms";
+    f->metrics[1].value_control = 12.5;
+    f->metrics[1].value_variant = NAN;
+    f->metrics[1].reason = "the latency floor is unknown";
+}
+
+static void fixture_init(struct fixture *f)
+{
+    *f = (struct fixture){0};
+    f->arms[0].label = "off.fbank";
+    f->arms[1].label = "on.fbank";
+    f->arms[1].is_variant = true;
+    f->runs[0].arm = &f->arms[0];
+    f->runs[1].arm = &f->arms[1];
+    f->rules = rules_load();
+    f->input.layers = f->rules;
+    rows_make(f);
+    f->steps[0] = (struct fb_diff_step){.name = name_step,
+                                        .why = empty,
+                                        .denial = "",
+                                        .is_comparable = true,
+                                        .on_ms = true,
+                                        .runs = f->runs,
+                                        .runs_count = 2,
+                                        .pairs = 1,
+                                        .metrics = f->metrics,
+                                        .metrics_count = 2,
+                                        .layers = f->layers,
+                                        .layers_count = 4,
+                                        .frames = f->frames,
+                                        .frames_count = 1,
+                                        .frames_tested = 1,
+                                        .samples_control = 17648,
+                                        .samples_variant = 17500,
+                                        .unknown_control = 0.012,
+                                        .unknown_variant = 0.01};
+    f->steps[1] = f->steps[0];
+    f->steps[1].name = (char *)(uintptr_t) "200";
+    f->notes[0] = note_own;
+    f->notes[1] = note_foreign;
+    f->notes[2] = note_all;
+    f->diff = (struct fb_diff){.input = &f->input,
+                               .steps = f->steps,
+                               .steps_count = 2,
+                               .notes = f->notes,
+                               .notes_count = 3,
+                               .pairs = 1,
+                               .has_ms = true,
+                               .options = {.q = 0.05}};
+}
+
+static void layers_show_both_arms_the_change_and_its_interval(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+
+    (void)state;
+    fixture_init(&f);
+    t = fb_render_diff_layers(&f.diff, 0);
+    assert_table(t, "text",
+                 "Layers by self time, step 3000: control off.fbank, variant on.fbank; change = "
+                 "(variant - control) / control\n"
+                 "\n"
+                 "          control ──────────────────  variant ──────────────────  change of "
+                 "ms/req ────────────\n"
+                 "layer        share %          ms/req     share %          ms/req      %  95 % "
+                 "interval   points  verdict\n"
+                 "─────────────────────────────────────────────────────────────────────────────────"
+                 "───────────────────────────────────────────────────────\n"
+                 "codec       0.0 ±0.0  0.0000 ±0.0000   25.0 ±1.0  0.0500 ±0.0020    new          "
+                 "         +25.0  absent in control  at most 0.03 % there\n"
+                 "syscalls   30.0 ±1.2  0.0507 ±0.0027   20.0 ±1.0  0.0400 ±0.0020  -21.1  -25.0 "
+                 "to -17.0   -10.0  DIFF\n"
+                 "other      70.0 ±2.0  0.1100 ±0.0050   55.0 ±2.0  0.1120 ±0.0050   +1.8  -5.0 to "
+                 "+9.0     -15.0  UNRESOLVED         could hide ±12 %\n"
+                 "─────────────────────────────────────────────────────────────────────────────────"
+                 "───────────────────────────────────────────────────────\n"
+                 "total     100.0 ±0.0  0.1691 ±0.0030  100.0 ±0.0  0.1710 ±0.0030   +1.1  -1.0 to "
+                 "+3.0      +0.0  SAME\n"
+                 "\n"
+                 "17648 samples in the control and 17500 in the variant, of which 1.2 % and 1.0 % "
+                 "end in a frame\n"
+                 "without a name.\n"
+                 "± is the larger half of the 95 % interval; points are of share. On-CPU time of "
+                 "the profiled\n"
+                 "processes only: waiting and parked threads, CPU outside them (kernel work on "
+                 "other CPUs, softirq of\n"
+                 "the node) and lost samples are in no row.\n"
+                 "step 3000: a window under 30 s is short.\n"
+                 "one pair: the floor between runs is assumed, not measured.\n");
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void notes_say_what_is_not_charged_and_leave_other_steps_out(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "json");
+    assert_non_null(strstr(text, "waiting and parked threads"));
+    assert_non_null(strstr(text, "lost samples"));
+    assert_non_null(strstr(text, "\"17648 samples in the control and 17500 in the variant, of "
+                                 "which 1.2 % and 1.0 % end in a frame without a name.\""));
+    assert_non_null(strstr(text, "\"step 3000: a window under 30 s is short.\""));
+    assert_null(strstr(text, "step 200"));
+    assert_non_null(strstr(text, "one pair: the floor"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void frames_name_their_layer_and_the_tests_made(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    t = fb_render_diff_frames(&f.diff, 0);
+    text = written(t, "md");
+    assert_non_null(strstr(text, "| deflate\\_slow | codec | 0.0 ±0.0 | 0.0000 ±0.0000 | "
+                                 "25.0 ±1.0 | 0.0500 ±0.0020 | **new** |  | +25.0 | **absent in "
+                                 "control** | at most 0.03 % there |"));
+    assert_non_null(strstr(text, "1 frames, the largest changes first; 1 had enough samples"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void metrics_have_units_and_reasons(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+
+    (void)state;
+    fixture_init(&f);
+    t = fb_render_diff_metrics(&f.diff, 0);
+    assert_table(
+        t, "md",
+        "### Metrics, step 3000: control off.fbank, variant on.fbank; change = (variant - control) "
+        "/ control\n\n"
+        "| metric | unit | control | variant | change: % | "
+        "change: 95 % interval | verdict |  |\n"
+        "| :--- | :--- | ---: | ---: | ---: | :--- | :--- | :--- |\n"
+        "| CPU per request | ms | 0.1691 | 0.1710 | +1.1 | -1.0 to +3.0 | SAME |  |\n"
+        "| p99 | ms | 12.50 | n/a | n/a |  | NO VERDICT | the latency floor is unknown |\n");
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void a_denied_step_says_why_once_and_keeps_its_rows_muted(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.steps[0].denial = "FIRST: a sick step is shown and not judged";
+    for (size_t i = 0; i < 4; i++) {
+        f.layers[i].verdict = FB_VERDICT_NONE;
+        f.layers[i].reason = f.steps[0].denial;
+    }
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "text");
+    assert_non_null(strstr(text, "No verdicts in this step: FIRST: a sick step"));
+    assert_null(strstr(strstr(text, "a sick step") + 1, "a sick step"));
+    free(text);
+    text = written(t, "json");
+    assert_null(strstr(text, "\"muted\": false"));
+    assert_non_null(strstr(text, "\"reason\": \"FIRST: a sick step is shown and not judged\""));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void without_cpu_there_is_no_column_of_ms(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.diff.has_ms = false;
+    f.steps[0].on_ms = false;
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "text");
+    assert_null(strstr(text, "ms/req"));
+    assert_non_null(strstr(text, "change of share"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_show_both_arms_the_change_and_its_interval),
+        cmocka_unit_test(notes_say_what_is_not_charged_and_leave_other_steps_out),
+        cmocka_unit_test(frames_name_their_layer_and_the_tests_made),
+        cmocka_unit_test(metrics_have_units_and_reasons),
+        cmocka_unit_test(a_denied_step_says_why_once_and_keeps_its_rows_muted),
+        cmocka_unit_test(without_cpu_there_is_no_column_of_ms),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
