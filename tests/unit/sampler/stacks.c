@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
 /* In assembly, because pushing in a C function would belie its call frame information. */
 #define TRAP(name, change)                                                                         \
     __asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"                       \
@@ -17,6 +18,7 @@
             "\n")
 TRAP("stacks_trap_on", "orq $0x100");
 TRAP("stacks_trap_off", "andq $~0x100");
+#endif
 
 static stacks_leaf current_leaf;
 static volatile unsigned sink;

@@ -206,7 +206,7 @@ static void check_file(const char *path, bool required)
         elf_file_close(&f);
         return;
     }
-    assert_true(fb_table_build(&f.cfi, f.text_start, f.text_end, &table));
+    assert_true(fb_table_build(&f.cfi, f.text_start, f.text_end, 0, &table));
     assert_int_equal(table.bad_count, 0);
     stride = table.rows.row_count / (CHECKS_PER_FILE / 4) + 1;
     for (uint32_t i = 0; i + 1 < table.rows.row_count; i += stride) {
@@ -289,7 +289,7 @@ static void build_copy(const struct elf_file *f, const uint8_t *bytes, size_t si
     memcpy(copy, bytes, size);
     cfi.bytes = copy;
     cfi.size = size;
-    if (fb_table_build(&cfi, f->text_start, f->text_end, &table)) {
+    if (fb_table_build(&cfi, f->text_start, f->text_end, 0, &table)) {
         check_sound(&table, size);
         fb_table_free(&table);
     }
@@ -397,7 +397,7 @@ static bool make_end(struct maker *m, struct fb_table *table)
     fb_wire_put_le(&m->out, 0, 4);
     assert_false(m->out.overflow);
     cfi.size = m->out.len;
-    return fb_table_build(&cfi, TEXT, TEXT + 0x10000, table);
+    return fb_table_build(&cfi, TEXT, TEXT + 0x10000, 0, table);
 }
 
 static const struct fb_rule *rule_at(const struct fb_table *table, uint32_t offset)
@@ -474,11 +474,32 @@ static void a_section_without_usable_records_is_no_table(void **ctx)
     struct maker m;
 
     (void)ctx;
-    assert_false(fb_table_build(&cfi, TEXT, TEXT + 0x1000, &table));
+    assert_false(fb_table_build(&cfi, TEXT, TEXT + 0x1000, 0, &table));
     assert_int_equal(cfi.bad_records, 1);
     make_begin(&m);
     make_fde(&m, 0x20000, 0x20, NULL, 0); /* outside the text */
     assert_false(make_end(&m, &table));
+}
+
+static void a_trampoline_without_records_is_a_signal_frame(void **ctx)
+{
+    static const uint8_t code[] = {0x1f, 0x20, 0x03, 0xd5, 0x68, 0x11, 0x80, 0xd2,
+                                   0x01, 0x00, 0x00, 0xd4, 0xc0, 0x03, 0x5f, 0xd6};
+    struct fb_cfi none = {.machine = FB_MACHINE_AARCH64};
+    struct fb_table table;
+
+    (void)ctx;
+    assert_int_equal(fb_table_trampoline_search(code, sizeof code), 4);
+    assert_int_equal(fb_table_trampoline_search(code, 11), 11);
+    assert_int_equal(fb_table_trampoline_search(code + 8, 8), 8);
+    assert_true(fb_table_build(&none, TEXT, TEXT + 0x1000, TEXT + 0x104, &table));
+    assert_int_equal(rule_at(&table, 0xff)->cfa, FB_CFA_NONE);
+    assert_int_equal(rule_at(&table, 0x103)->cfa, FB_CFA_SIGNAL);
+    assert_int_equal(rule_at(&table, 0x10b)->cfa, FB_CFA_SIGNAL);
+    assert_int_equal(rule_at(&table, 0x10c)->cfa, FB_CFA_NONE);
+    fb_table_free(&table);
+    assert_false(fb_table_build(&none, TEXT, TEXT + 0x1000, TEXT + 2, &table));
+    assert_false(fb_table_build(&none, TEXT, TEXT + 0x1000, TEXT + 0xffc, &table));
 }
 
 int main(void)
@@ -493,6 +514,7 @@ int main(void)
         cmocka_unit_test(functions_out_of_order_and_overlapping_give_sorted_rows),
         cmocka_unit_test(every_kind_of_rule_is_compiled),
         cmocka_unit_test(a_section_without_usable_records_is_no_table),
+        cmocka_unit_test(a_trampoline_without_records_is_a_signal_frame),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
