@@ -66,7 +66,7 @@ static struct timespec timespec_of(uint64_t ns)
 }
 
 /* Uniform in (0, interval]: splitmix64 of what differs between threads and starts. */
-static uint64_t first_expiry(const struct fb_thread *t)
+static uint64_t first_expiry(const struct fb_task *t)
 {
     uint64_t x = fb_clock_now() ^ (uint64_t)t->tid << 40 ^ (uint64_t)t->id << 20;
 
@@ -76,7 +76,7 @@ static uint64_t first_expiry(const struct fb_thread *t)
     return 1 + (x ^ x >> 31) % interval_ns;
 }
 
-bool fb_clock_thread_arm(struct fb_thread *t)
+bool fb_clock_thread_arm(struct fb_task *t)
 {
     struct kernel_sigevent event = {.value = t, .signo = SIGPROF, .notify = NOTIFY_THREAD_ID};
     uint64_t first_ns = first_expiry(t);
@@ -101,7 +101,7 @@ bool fb_clock_thread_arm(struct fb_thread *t)
     return true;
 }
 
-uint32_t fb_clock_thread_missed(const struct fb_thread *t)
+uint32_t fb_clock_thread_missed(const struct fb_task *t)
 {
     uint64_t received = atomic_load(&t->weight);
     uint64_t due;
@@ -114,7 +114,7 @@ uint32_t fb_clock_thread_missed(const struct fb_thread *t)
     return due - received < UINT32_MAX ? (uint32_t)(due - received) : UINT32_MAX;
 }
 
-void fb_clock_thread_disarm(struct fb_thread *t)
+void fb_clock_thread_disarm(struct fb_task *t)
 {
     if (t->timer < 0)
         return;

@@ -22,17 +22,17 @@
 #include <stdint.h>
 
 #include "sampler/config.h"
-#include "sampler/signal/thread.h"
+#include "sampler/signal/task.h"
 
 void fb_clock_init(const struct fb_config *config);
 
 /* False: no timer, counted as a loss.  t->tid and t->state are set; any thread may call it. */
-bool fb_clock_thread_arm(struct fb_thread *t);
-void fb_clock_thread_disarm(struct fb_thread *t);
+bool fb_clock_thread_arm(struct fb_task *t);
+void fb_clock_thread_disarm(struct fb_task *t);
 
-/* Ticks of the thread's timer that were due by t->cpu_ns, its CPU time, and did not come: the kernel
- * looks at the timer on its own tick only, so a thread that ends loses the last ones. */
-uint32_t fb_clock_thread_missed(const struct fb_thread *t);
+/* Ticks of the thread's timer that were due by t->cpu_ns, its CPU time, and did not come: the
+ * kernel looks at the timer on its own tick only, so a thread that ends loses the last ones. */
+uint32_t fb_clock_thread_missed(const struct fb_task *t);
 
 void fb_clock_process_start(void);
 void fb_clock_process_stop(void);

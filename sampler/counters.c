@@ -42,13 +42,13 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_OVERRUN] = {"sampler.overrun", "ticks", FB_COUNTER_CUMULATIVE},
 };
 
-void fb_counters_init(struct fb_counters *c, char *scratch, size_t cap)
+void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap)
 {
     memset(c, 0, sizeof *c);
     fb_cgroup_find(&c->cgroup, "", scratch, cap);
 }
 
-static void set(struct fb_counters *c, enum fb_counter counter, uint64_t value)
+static void set(struct fb_counter_row *c, enum fb_counter_id counter, uint64_t value)
 {
     if (!c->started)
         c->readable[counter] = true;
@@ -65,7 +65,7 @@ static uint64_t clock_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void read_process(struct fb_counters *c)
+static void read_process(struct fb_counter_row *c)
 {
     char text[256];
     const char *at = text;
@@ -87,7 +87,7 @@ static void read_process(struct fb_counters *c)
     }
 }
 
-static void read_cgroup(struct fb_counters *c)
+static void read_cgroup(struct fb_counter_row *c)
 {
     struct fb_cgroup_now now;
 
@@ -104,7 +104,7 @@ static void read_cgroup(struct fb_counters *c)
 
 /* "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks of the user HZ;
  * guest time is part of user time. */
-static void read_node(struct fb_counters *c)
+static void read_node(struct fb_counter_row *c)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
     char text[512];
@@ -140,7 +140,7 @@ static uint64_t spin(void)
     return clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-void fb_counters_read(struct fb_counters *c, const struct fb_counters_own *own)
+void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own)
 {
     c->time_ns = (int64_t)fb_clock_now();
     read_process(c);
@@ -157,7 +157,7 @@ void fb_counters_read(struct fb_counters *c, const struct fb_counters_own *own)
     c->started = true;
 }
 
-void fb_counters_put_defs(const struct fb_counters *c, struct fb_chunk *chunk)
+void fb_counters_put_defs(const struct fb_counter_row *c, struct fb_chunk *chunk)
 {
     for (unsigned i = 0; i < FB_COUNTER_COUNT; i++) {
         const struct definition *d = &definitions[i];
@@ -172,7 +172,7 @@ void fb_counters_put_defs(const struct fb_counters *c, struct fb_chunk *chunk)
     }
 }
 
-void fb_counters_put_row(const struct fb_counters *c, struct fb_wire_out *out)
+void fb_counters_put_row(const struct fb_counter_row *c, struct fb_wire_out *out)
 {
     unsigned columns = 0;
 

@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sampler/sink.h"
 #include "sampler/cgroup.h"
+#include "sampler/sink.h"
 
 /* Order is the counter id in the file, less one: append only. */
-enum fb_counter {
+enum fb_counter_id {
     FB_COUNTER_PROCESS_CPU,
     FB_COUNTER_PROCESS_RSS,
     FB_COUNTER_CGROUP_CPU,
@@ -57,7 +57,7 @@ struct fb_counters_own {
     uint64_t overrun;
 };
 
-struct fb_counters {
+struct fb_counter_row {
     struct fb_cgroup cgroup;
     int64_t value[FB_COUNTER_COUNT];
     bool readable[FB_COUNTER_COUNT];
@@ -65,14 +65,14 @@ struct fb_counters {
     int64_t time_ns; /* of the row */
 };
 
-void fb_counters_init(struct fb_counters *c, char *scratch, size_t cap);
+void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap);
 
-void fb_counters_read(struct fb_counters *c, const struct fb_counters_own *own);
+void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own);
 
 /* The items of COUNTER_DEFS. */
-void fb_counters_put_defs(const struct fb_counters *c, struct fb_chunk *chunk);
+void fb_counters_put_defs(const struct fb_counter_row *c, struct fb_chunk *chunk);
 
 /* The payload of COUNTERS with the row last read. */
-void fb_counters_put_row(const struct fb_counters *c, struct fb_wire_out *out);
+void fb_counters_put_row(const struct fb_counter_row *c, struct fb_wire_out *out);
 
 #endif

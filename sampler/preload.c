@@ -122,11 +122,11 @@ static void child_start(void)
     fb_manifest_start(&manifest);
     manifest.parent_writer = parent;
     config.root = false;
-    fb_threads_fork_child(fb_thread_self);
+    fb_threads_fork_child(fb_task_self);
     if (!fb_helper_start(&config, &manifest, config.run_id)) {
         atomic_store(&active, false);
-        if (fb_thread_self != NULL)
-            fb_clock_thread_disarm(fb_thread_self);
+        if (fb_task_self != NULL)
+            fb_clock_thread_disarm(fb_task_self);
         return;
     }
     fb_clock_process_start();

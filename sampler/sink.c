@@ -299,7 +299,8 @@ bool fb_sink_write(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_t
 
     if (chunk->body.overflow || n > FB_CHUNK_PREFIX_MAX)
         return false;
-    memcpy(payload, prefix, n);
+    if (n > 0)
+        memcpy(payload, prefix, n);
     memset(payload + length, 0, padding);
     fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, sink->crc_table);
     ok = append(sink, payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding);

@@ -24,7 +24,7 @@ enum {
     STACK_ABOVE_MAX = 64 << 20,
 };
 
-static struct fb_thread *slots;
+static struct fb_task *slots;
 static _Atomic uint32_t slots_end;
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint32_t live;
@@ -45,7 +45,7 @@ bool fb_threads_init(void)
     return true;
 }
 
-struct fb_thread *fb_threads_slot(uint32_t i)
+struct fb_task *fb_threads_slot(uint32_t i)
 {
     return &slots[i];
 }
@@ -60,7 +60,7 @@ uint32_t fb_threads_live(void)
     return atomic_load(&live);
 }
 
-static void slot_prepare(struct fb_thread *t, size_t stack_bytes)
+static void slot_prepare(struct fb_task *t, size_t stack_bytes)
 {
     t->id = atomic_fetch_add(&next_id, 1);
     t->tid = 0;
@@ -84,7 +84,7 @@ static void slot_prepare(struct fb_thread *t, size_t stack_bytes)
     t->stack_bytes = stack_bytes;
 }
 
-struct fb_thread *fb_thread_claim(size_t stack_bytes)
+struct fb_task *fb_thread_claim(size_t stack_bytes)
 {
     for (uint32_t i = 0; i < FB_THREAD_SLOTS; i++) {
         uint32_t expected = FB_THREAD_FREE;
@@ -103,7 +103,7 @@ struct fb_thread *fb_thread_claim(size_t stack_bytes)
     return NULL;
 }
 
-void fb_thread_release(struct fb_thread *t)
+void fb_thread_release(struct fb_task *t)
 {
     atomic_store(&t->state, FB_THREAD_FREE);
     atomic_fetch_sub(&live, 1);
@@ -112,7 +112,7 @@ void fb_thread_release(struct fb_thread *t)
 /* The stack of the calling thread.  glibc puts the thread's descriptor at the end of its stack,
  * whoever made the stack; asking pthread_getattr_np() instead would call malloc in every new
  * thread. */
-static struct fb_walk_range stack_of_self(const struct fb_thread *t)
+static struct fb_walk_range stack_of_self(const struct fb_task *t)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t top = here + 256;
@@ -127,17 +127,17 @@ static struct fb_walk_range stack_of_self(const struct fb_thread *t)
     return (struct fb_walk_range){top - t->stack_bytes, top};
 }
 
-void fb_thread_enter(struct fb_thread *t)
+void fb_thread_enter(struct fb_task *t)
 {
     t->tid = (int32_t)syscall(SYS_gettid);
     if (t->stack.top == 0)
         t->stack = stack_of_self(t);
-    fb_thread_self = t;
+    fb_task_self = t;
     atomic_store_explicit(&t->state, FB_THREAD_LIVE, memory_order_release);
     fb_clock_thread_arm(t);
 }
 
-static void segment_hand_over(struct fb_thread *t)
+static void segment_hand_over(struct fb_task *t)
 {
     struct fb_segment *segment = atomic_exchange(&t->segment, NULL);
 
@@ -145,7 +145,7 @@ static void segment_hand_over(struct fb_thread *t)
         fb_pool_push_full(segment);
 }
 
-void fb_thread_leave(struct fb_thread *t)
+void fb_thread_leave(struct fb_task *t)
 {
     struct timespec cpu;
     sigset_t profiling;
@@ -161,7 +161,7 @@ void fb_thread_leave(struct fb_thread *t)
     if (sigismember(&before, SIGPROF) == 0)
         fb_handler_thread_end(t, fb_clock_thread_missed(t));
     fb_clock_thread_disarm(t);
-    fb_thread_self = NULL;
+    fb_task_self = NULL;
     prctl(PR_GET_NAME, t->exit_name);
     segment_hand_over(t);
     atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
@@ -189,7 +189,7 @@ static struct fb_walk_range stack_of_main(void)
 
 void fb_thread_enter_main(void)
 {
-    struct fb_thread *t = fb_thread_claim(0);
+    struct fb_task *t = fb_thread_claim(0);
 
     if (t == NULL)
         return;
@@ -217,7 +217,7 @@ static int slot_known(int32_t tid)
 
 static void adopt(int32_t tid)
 {
-    struct fb_thread *t = fb_thread_claim(0);
+    struct fb_task *t = fb_thread_claim(0);
 
     if (t == NULL)
         return;
@@ -295,7 +295,7 @@ void fb_threads_adopt(int32_t helper_tid)
     stranger_count = look.count;
 }
 
-void fb_thread_bury(struct fb_thread *t)
+void fb_thread_bury(struct fb_task *t)
 {
     uint32_t expected = FB_THREAD_LIVE;
 
@@ -314,7 +314,7 @@ uint32_t fb_threads_adopted(void)
     return adopted_count;
 }
 
-void fb_threads_fork_child(struct fb_thread *t)
+void fb_threads_fork_child(struct fb_task *t)
 {
     uint32_t end = fb_threads_end();
 

@@ -5,7 +5,7 @@
  *     fb_thread_leave(t);                         the same, last thing: returns, exits or is
  * cancelled fb_thread_release(t);                       the creator, where creation failed
  *
- * Slots are states of struct fb_thread (signal/thread.h).  A slot that is
+ * Slots are states of struct fb_task (signal/task.h).  A slot that is
  * EXITED is freed by the helper thread once its samples are written.  Threads
  * that the wrapper did not see (older than us, or from a raw clone) are adopted
  * by the helper: their timer is made for them, and their end is noticed at the
@@ -17,19 +17,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sampler/signal/thread.h"
+#include "sampler/signal/task.h"
 
 /* False: no memory.  Once a process. */
 bool fb_threads_init(void);
 
 /* Slot i < FB_THREAD_SLOTS; slots from fb_threads_end() on were never used. */
-struct fb_thread *fb_threads_slot(uint32_t i);
+struct fb_task *fb_threads_slot(uint32_t i);
 uint32_t fb_threads_end(void);
 
-struct fb_thread *fb_thread_claim(size_t stack_bytes);
-void fb_thread_release(struct fb_thread *t);
-void fb_thread_enter(struct fb_thread *t);
-void fb_thread_leave(struct fb_thread *t);
+struct fb_task *fb_thread_claim(size_t stack_bytes);
+void fb_thread_release(struct fb_task *t);
+void fb_thread_enter(struct fb_task *t);
+void fb_thread_leave(struct fb_task *t);
 
 /* The main thread, in the constructor. */
 void fb_thread_enter_main(void);
@@ -44,9 +44,9 @@ void fb_threads_adopt(int32_t helper_tid);
 uint32_t fb_threads_adopted(void);
 
 /* The helper: marks a thread that is gone without having left as EXITED. */
-void fb_thread_bury(struct fb_thread *t);
+void fb_thread_bury(struct fb_task *t);
 
 /* In the child of a fork: only the calling thread is left; t is its slot or NULL. */
-void fb_threads_fork_child(struct fb_thread *t);
+void fb_threads_fork_child(struct fb_task *t);
 
 #endif

@@ -30,7 +30,7 @@ static void thread_end(void *ctx)
  * of thread-local data. */
 static void *thread_main(void *ctx)
 {
-    struct fb_thread *t = ctx;
+    struct fb_task *t = ctx;
     void *result;
 
     fb_thread_enter(t);
@@ -60,7 +60,7 @@ static size_t stack_size(const pthread_attr_t *attr)
 FB_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
                              void *arg)
 {
-    struct fb_thread *t;
+    struct fb_task *t;
     int r;
 
     fb_real_find();
@@ -77,7 +77,7 @@ FB_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void
 
 FB_EXPORT void pthread_exit(void *result)
 {
-    struct fb_thread *t = fb_thread_self;
+    struct fb_task *t = fb_task_self;
 
     fb_real_find();
     /* The main thread has no trampoline; the process may go on without it. */

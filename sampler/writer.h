@@ -22,12 +22,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sampler/sink.h"
 #include "sampler/counters.h"
 #include "sampler/intern.h"
 #include "sampler/manifest.h"
 #include "sampler/maps.h"
 #include "sampler/signal/pool.h"
+#include "sampler/sink.h"
 
 enum fb_flush {
     FB_FLUSH_SECOND, /* the periodic one                                             */
@@ -68,7 +68,7 @@ struct fb_writer {
     const struct fb_manifest *manifest;
     struct fb_sink sink;
     struct fb_intern intern;
-    struct fb_counters counters;
+    struct fb_counter_row counters;
     struct fb_maps generated;
     bool generated_read;     /* in this flush */
     struct fb_chunk modules; /* kept until written */

@@ -25,7 +25,7 @@ struct fb_segment *fb_samples_take(struct fb_writer *w)
 
     (void)w;
     for (uint32_t i = 0; i < end; i++) {
-        struct fb_thread *t = fb_threads_slot(i);
+        struct fb_task *t = fb_threads_slot(i);
         struct fb_segment *segment = atomic_exchange(&t->segment, NULL);
 
         if (segment != NULL)

@@ -44,7 +44,7 @@ static bool blocks_signal(int32_t tid)
 }
 
 /* It used CPU for several ticks and no signal came: is the signal blocked?  Once a thread. */
-static void silence_look(const struct fb_writer *w, struct fb_thread *t)
+static void silence_look(const struct fb_writer *w, struct fb_task *t)
 {
     uint64_t count = atomic_load(&t->handler_count);
 
@@ -62,7 +62,7 @@ static void silence_look(const struct fb_writer *w, struct fb_thread *t)
     atomic_fetch_add(&fb_handler_losses[FB_LOSS_SIGNAL_BLOCKED], 1);
 }
 
-static void stack_look(struct fb_thread *t)
+static void stack_look(struct fb_task *t)
 {
     uintptr_t hint = atomic_load(&t->stack_hint);
     struct fb_map map;
@@ -78,7 +78,7 @@ static void stack_look(struct fb_thread *t)
     t->stack.top = (uintptr_t)map.end;
 }
 
-static void thread_look(struct fb_writer *w, struct fb_thread *t)
+static void thread_look(struct fb_writer *w, struct fb_task *t)
 {
     uint64_t cpu_ns;
 
@@ -135,7 +135,7 @@ void fb_writer_threads_look(struct fb_writer *w)
     leader_look();
     fb_threads_adopt((int32_t)syscall(SYS_gettid));
     for (uint32_t i = 0; i < end && budget > 0; i++) {
-        struct fb_thread *t = fb_threads_slot((w->next_checked + i) % end);
+        struct fb_task *t = fb_threads_slot((w->next_checked + i) % end);
 
         if (atomic_load(&t->state) != FB_THREAD_LIVE)
             continue;
@@ -144,7 +144,7 @@ void fb_writer_threads_look(struct fb_writer *w)
             w->next_checked = (w->next_checked + i + 1) % end;
     }
     for (uint32_t i = 0; i < end; i++) {
-        struct fb_thread *t = fb_threads_slot(i);
+        struct fb_task *t = fb_threads_slot(i);
 
         if (atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_EXITED)
             t->drained = true;
@@ -156,7 +156,7 @@ void fb_writer_threads_free(struct fb_writer *w)
     uint32_t end = fb_threads_end();
 
     for (uint32_t i = 0; i < end; i++) {
-        struct fb_thread *t = fb_threads_slot(i);
+        struct fb_task *t = fb_threads_slot(i);
 
         if (!t->drained)
             continue;
@@ -171,7 +171,7 @@ void fb_writer_threads_free(struct fb_writer *w)
 }
 
 /* The comm of a living thread, or what one that left said. */
-static void name_read(const struct fb_thread *t, char name[FB_THREAD_NAME])
+static void name_read(const struct fb_task *t, char name[FB_THREAD_NAME])
 {
     char text[FB_THREAD_NAME + 1];
     ssize_t n = -1;
@@ -192,7 +192,7 @@ static void name_read(const struct fb_thread *t, char name[FB_THREAD_NAME])
 
 void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns)
 {
-    struct fb_thread *t = fb_threads_slot(slot);
+    struct fb_task *t = fb_threads_slot(slot);
     char name[FB_THREAD_NAME];
     uint64_t now;
     bool first = t->named_ns == 0;
@@ -237,7 +237,7 @@ void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
     uint32_t end = fb_threads_end();
 
     for (uint32_t i = 0; i < end; i++) {
-        struct fb_thread *t = fb_threads_slot(i);
+        struct fb_task *t = fb_threads_slot(i);
         uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
 
         if (state != FB_THREAD_LIVE && state != FB_THREAD_EXITED)

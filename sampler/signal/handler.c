@@ -14,12 +14,12 @@
 enum { ALTERNATE_ROOM = 6144 };
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
-_Thread_local struct fb_thread *fb_thread_self __attribute__((tls_model("initial-exec")));
+_Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
-static struct fb_thread *slots;
+static struct fb_task *slots;
 static uint32_t slot_count;
 
-void fb_handler_init(struct fb_thread *threads, uint32_t count)
+void fb_handler_init(struct fb_task *threads, uint32_t count)
 {
     slots = threads;
     slot_count = count;
@@ -69,7 +69,7 @@ static bool stack_is_small(const ucontext_t *uc)
 }
 
 /* The segment with room for one more record, now owned by this handler. */
-static struct fb_segment *segment_take(struct fb_thread *t)
+static struct fb_segment *segment_take(struct fb_task *t)
 {
     struct fb_segment *segment = atomic_exchange(&t->segment, NULL);
 
@@ -81,7 +81,7 @@ static struct fb_segment *segment_take(struct fb_thread *t)
 }
 
 /* The head of a record without a stack at the end of the segment; it is not counted as used yet. */
-static struct fb_record *record_begin(const struct fb_thread *t, struct fb_segment *segment,
+static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment *segment,
                                       uint32_t weight, uint64_t time_ns)
 {
     struct fb_record *r = (struct fb_record *)(void *)(segment->data + segment->used);
@@ -96,7 +96,7 @@ static struct fb_record *record_begin(const struct fb_thread *t, struct fb_segme
     return r;
 }
 
-static void record(struct fb_thread *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns)
+static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns)
 {
     enum fb_walk_stop stop = FB_WALK_ROOT;
     struct fb_segment *segment;
@@ -125,7 +125,7 @@ static void record(struct fb_thread *t, const ucontext_t *uc, uint32_t weight, u
     atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
 
-static void tick(struct fb_thread *t, const void *context, uint32_t weight)
+static void tick(struct fb_task *t, const void *context, uint32_t weight)
 {
     uint64_t start_ns = now_ns();
 
@@ -138,7 +138,7 @@ static void tick(struct fb_thread *t, const void *context, uint32_t weight)
     sum(&t->handler_count, 1);
 }
 
-void fb_handler_thread_end(struct fb_thread *t, uint32_t weight)
+void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
 {
     struct fb_segment *segment;
 
@@ -171,7 +171,7 @@ bool fb_handle_cpu(const siginfo_t *info, void *context)
 
 bool fb_handle_itimer(const siginfo_t *info, void *context)
 {
-    struct fb_thread *t = fb_thread_self;
+    struct fb_task *t = fb_task_self;
     int saved = errno;
 
     if (info->si_code != SI_KERNEL)

@@ -18,22 +18,22 @@
 #include <stdint.h>
 
 #include "profile/raw_format.h"
-#include "sampler/signal/thread.h"
+#include "sampler/signal/task.h"
 
 /* Ticks (or threads, see raw_format.h) that are no whole sample, since start. */
 extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 
 /* The state of the calling thread, for the process-wide clock. */
-extern _Thread_local struct fb_thread *fb_thread_self __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
-void fb_handler_init(struct fb_thread *threads, uint32_t count);
+void fb_handler_init(struct fb_task *threads, uint32_t count);
 
 /* Threads' own timers: ours if the signal carries a timer's value that points at a slot. */
 bool fb_handle_cpu(const siginfo_t *info, void *context);
 
 /* The calling thread ends with ticks that are due: a record without a stack keeps their weight. The
  * signal is blocked. */
-void fb_handler_thread_end(struct fb_thread *t, uint32_t weight);
+void fb_handler_thread_end(struct fb_task *t, uint32_t weight);
 
 /* ITIMER_PROF: ours if the kernel sent it without a timer.  tid is the caller's. */
 bool fb_handle_itimer(const siginfo_t *info, void *context);

@@ -3,8 +3,8 @@
  * Context: signal.  No locks: a segment belongs to exactly one owner at a time,
  * and ownership moves by one atomic operation.
  *
- *     free list --fb_pool_take()--> handler of one thread --> its fb_thread.segment
- *     fb_thread.segment --atomic exchange--> handler (to append) or writer (to drain)
+ *     free list --fb_pool_take()--> handler of one thread --> its fb_task.segment
+ *     fb_task.segment --atomic exchange--> handler (to append) or writer (to drain)
  *     full segment --fb_pool_push_full()--> full list --fb_pool_take_full()--> writer
  *     writer --fb_pool_give()--> free list
  *

@@ -60,8 +60,8 @@ static bool load(const struct frame *f, uint64_t address, uint64_t *ret_word)
 {
     uint64_t low = f->regs != NULL ? f->sp - FB_CPU_RED_ZONE : f->sp;
 
-    if (address < low || address >= f->proven.top || f->proven.top - address < 8 ||
-        (address & 7) != 0)
+    if (address < low || address < f->proven.low || address >= f->proven.top ||
+        f->proven.top - address < 8 || (address & 7) != 0)
         return false;
     *ret_word = word_at(address);
     return true;
@@ -280,7 +280,7 @@ static void range_prove_page(struct walk *w, const ucontext_t *uc, struct frame 
 
     if (f->proven.top == 0 && at < f->sp && f->sp - at < SIGNAL_FRAME_MAX) {
         w->one_page = true;
-        f->proven.low = (uintptr_t)f->sp;
+        f->proven.low = (uintptr_t)(f->sp - FB_CPU_RED_ZONE);
         f->proven.top = (uintptr_t)((f->sp + PROVEN_GRAIN - 1) & ~(uint64_t)(PROVEN_GRAIN - 1));
     }
 }

@@ -13,9 +13,9 @@
  * ends with FB_WALK_ROOT at the outermost frame, and for any other reason the
  * frames given are good and the outer ones are missing.
  *
- * What is read.  Loads stay in [sp - 128, top) of one of three proven ranges,
- * sp being the one at the interrupted instruction (the 128 bytes below it are
- * its red zone, and are used by the innermost frame alone):
+ * What is read.  Loads stay in [sp, top) of one of three proven ranges; an
+ * interrupted frame may also use the red zone of its CPU below sp (128 bytes on
+ * x86_64), as far as the range goes down:
  *   1. the thread's own stack, if sp is in [low, top) as the caller gave it;
  *   2. else the alternate signal stack that the kernel wrote into uc, if sp is
  *      on it; behind a signal frame the walk goes on in range 1 if the

@@ -1,4 +1,4 @@
-/* thread.h - the state of one sampled thread, as its signal handler sees it.
+/* task.h - the state of one sampled thread, as its signal handler sees it.
  *
  * Context: signal.  The handler reaches it through sigev_value of the thread's
  * own timer (or, for the process-wide clock, through one initial-exec variable),
@@ -11,8 +11,8 @@
  *
  * A slot is FREE -> CLAIMED (by the creator) -> LIVE -> EXITED (by the thread, after
  * which no signal of its timer runs) -> FREE (by the writer, once it is drained). */
-#ifndef FB_SAMPLER_SIGNAL_THREAD_H
-#define FB_SAMPLER_SIGNAL_THREAD_H
+#ifndef FB_SAMPLER_SIGNAL_TASK_H
+#define FB_SAMPLER_SIGNAL_TASK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ enum fb_thread_state {
     FB_THREAD_EXITED,
 };
 
-struct fb_thread {
+struct fb_task {
     _Atomic uint32_t state; /* enum fb_thread_state                                */
     uint32_t id;            /* of the bank: never reused, from 1                   */
     int32_t tid;

@@ -1,0 +1,303 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "profile/bank.h"
+#include "sampler/memory.h"
+#include "sampler/signal/handler.h"
+#include "sampler/threads.h"
+#include "sampler/writer.h"
+
+static struct fb_config config;
+static struct fb_manifest manifest;
+static struct fb_writer writer;
+static struct fb_task *thread;
+static char folder[64];
+static uint64_t weight_in;
+
+static char *no_variable(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static int fresh_writer(void **state)
+{
+    char message[256];
+
+    (void)state;
+    strcpy(folder, "/tmp/fb-writer-XXXXXX");
+    if (mkdtemp(folder) == NULL || !fb_config_read(&config, no_variable, message, sizeof message))
+        return 1;
+    snprintf(config.out, sizeof config.out, "%s/bank.fbank", folder);
+    fb_manifest_start(&manifest);
+    fb_pool_init(fb_memory_map(FB_POOL_BYTES));
+    if (!fb_threads_init() || !fb_writer_init(&writer, &config, &manifest, 77))
+        return 1;
+    thread = fb_thread_claim(0);
+    thread->tid = (int32_t)syscall(SYS_gettid);
+    atomic_store(&thread->state, FB_THREAD_LIVE);
+    for (int i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
+        atomic_store(&fb_handler_losses[i], 0);
+    weight_in = 0;
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    return system(command);
+}
+
+/* As the handler leaves a record. */
+static void put(const uint64_t *pcs, unsigned depth, enum fb_walk_stop stop, uint32_t weight)
+{
+    struct fb_segment *segment = atomic_exchange(&thread->segment, NULL);
+    struct fb_record *r;
+
+    if (segment != NULL && sizeof segment->data - segment->used < FB_RECORD_MAX) {
+        fb_pool_push_full(segment);
+        segment = NULL;
+    }
+    if (segment == NULL)
+        segment = fb_pool_take();
+    assert_non_null(segment);
+    r = (struct fb_record *)(void *)(segment->data + segment->used);
+    *r = (struct fb_record){.time_ns = manifest.start_monotonic_ns + 5000000,
+                            .thread_id = thread->id,
+                            .weight = weight,
+                            .depth = (uint16_t)depth,
+                            .stop = (uint8_t)stop};
+    memcpy(r->pcs, pcs, depth * sizeof *pcs);
+    segment->used += (uint32_t)(sizeof *r + depth * sizeof *pcs);
+    atomic_store(&thread->segment, segment);
+    weight_in += weight;
+}
+
+static struct fb_profile *read_back(struct fb_bank_damage *ret_damage)
+{
+    struct fb_profile *p;
+    struct fb_err err;
+
+    if (fb_bank_read(writer.sink.path, &p, ret_damage, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static const struct fb_frame *frame_of(const struct fb_profile *p, uint32_t stack)
+{
+    return &p->frames[p->stacks[stack].frame.n];
+}
+
+static uint64_t code(int offset)
+{
+    return (uint64_t)(uintptr_t)&fresh_writer + (uint64_t)offset;
+}
+
+static void callers_are_banked_one_byte_before_their_return_address(void **state)
+{
+    const uint64_t pcs[3] = {code(10), code(20), code(30)};
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+    uint32_t leaf;
+    const struct fb_frame *frame;
+
+    (void)state;
+    put(pcs, 3, FB_WALK_ROOT, 4);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    assert_true(p->ended && p->run_id == 77);
+    assert_int_equal(p->samples.count, 1);
+    assert_int_equal(p->samples.weight[0], 4);
+    leaf = p->samples.stack[0];
+    for (int i = 0; i < 3; i++) {
+        frame = frame_of(p, leaf);
+        assert_int_not_equal(frame->module, 0);
+        assert_true(frame->address + p->modules[frame->module].bias == pcs[i] - (i > 0));
+        leaf = p->stacks[leaf].parent.n;
+    }
+    assert_int_equal(leaf, 0);
+    fb_profile_free(p);
+}
+
+static void what_was_cut_stands_under_a_mark(void **state)
+{
+    static const char *const names[] = {"[truncated]", "[partial]", "[thread end]"};
+    const uint64_t pcs[1] = {code(10)};
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+
+    (void)state;
+    put(pcs, 1, FB_WALK_DEPTH, 1);
+    put(pcs, 1, FB_WALK_BAD_CFA, 1);
+    put(pcs, 0, FB_WALK_ROOT, 1);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_int_equal(p->samples.count, 3);
+    for (int i = 0; i < 3; i++) {
+        uint32_t stack = p->samples.stack[i];
+
+        if (i < 2)
+            stack = p->stacks[stack].parent.n;
+        assert_int_equal(frame_of(p, stack)->kind, FB_FRAME_MARK);
+        assert_string_equal(fb_profile_text(p, frame_of(p, stack)->name), names[i]);
+        assert_int_equal(p->stacks[stack].parent.n, 0);
+    }
+    fb_profile_free(p);
+}
+
+static void code_without_a_module_is_generated_if_its_mapping_is(void **state)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const uint64_t generated = (uint64_t)(uintptr_t)page + 8;
+    const uint64_t nowhere = 0x10;
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+
+    (void)state;
+    put(&generated, 1, FB_WALK_ROOT, 1);
+    put(&nowhere, 1, FB_WALK_ROOT, 1);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_int_equal(frame_of(p, p->samples.stack[0])->kind, FB_FRAME_JIT);
+    assert_true(frame_of(p, p->samples.stack[0])->address == generated);
+    assert_int_equal(frame_of(p, p->samples.stack[1])->kind, FB_FRAME_NATIVE);
+    assert_int_equal(frame_of(p, p->samples.stack[1])->module, 0);
+    fb_profile_free(p);
+    munmap(page, 4096);
+}
+
+static void a_bank_is_made_only_when_there_is_a_reason(void **state)
+{
+    const uint64_t pcs[1] = {code(10)};
+
+    (void)state;
+    config.root = false;
+    fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    assert_int_equal(writer.sink.fd, -1);
+    put(pcs, 1, FB_WALK_ROOT, 1);
+    fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    assert_true(writer.sink.fd >= 0);
+}
+
+static void a_bank_that_was_made_early_goes_if_it_stays_empty(void **state)
+{
+    (void)state;
+    config.root = false;
+    fb_writer_flush(&writer, FB_FLUSH_OPEN);
+    assert_int_equal(access(writer.sink.path, F_OK), 0);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    assert_int_not_equal(access(writer.sink.path, F_OK), 0);
+}
+
+static void a_name_that_exists_is_left_alone(void **state)
+{
+    char path[128];
+    struct stat st;
+    int fd;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/bank.fbank", folder);
+    fd = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    snprintf(path, sizeof path, "%s/bank-2.fbank", folder);
+    assert_string_equal(writer.sink.path, path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void file_size_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Random stacks while the disk fills up and is freed again: every tick is in the file or in the
+ * loss counter, the file stays whole, and no sample refers to what was lost. */
+static void a_full_disk_loses_samples_by_count_and_nothing_else(void **state)
+{
+    uint64_t seed = 7;
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int round = 0; round < 30; round++) {
+        file_size_limit(round % 10 >= 3 && round % 10 < 8 ? (rlim_t)6000 + (rlim_t)round * 40
+                                                          : RLIM_INFINITY);
+        for (int i = 0; i < 50; i++) {
+            uint64_t pcs[8];
+
+            for (int k = 0; k < 8; k++) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                pcs[k] = code((int)(seed >> 33) % 3000);
+            }
+            put(pcs, 8, FB_WALK_ROOT, 1 + (uint32_t)(seed >> 60));
+        }
+        fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    }
+    file_size_limit(RLIM_INFINITY);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    assert_false(damage.torn_tail);
+    assert_int_equal(damage.orphan_samples, 0);
+    assert_true(p->losses[FB_LOSS_WRITE] > 0);
+    assert_true(p->samples.count > 500);
+    assert_int_equal(fb_profile_weight(p) + p->losses[FB_LOSS_WRITE], weight_in);
+    fb_profile_free(p);
+}
+
+static void the_counters_of_a_second_are_small(void **state)
+{
+    uint64_t before;
+
+    (void)state;
+    fb_writer_flush(&writer, FB_FLUSH_OPEN);
+    fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    before = writer.sink.bytes;
+    fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    assert_in_range(writer.sink.bytes - before, 60, 260); /* stored, before packing */
+}
+
+#define WRITER_TEST(name) cmocka_unit_test_setup_teardown(name, fresh_writer, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WRITER_TEST(callers_are_banked_one_byte_before_their_return_address),
+        WRITER_TEST(what_was_cut_stands_under_a_mark),
+        WRITER_TEST(code_without_a_module_is_generated_if_its_mapping_is),
+        WRITER_TEST(a_bank_is_made_only_when_there_is_a_reason),
+        WRITER_TEST(a_bank_that_was_made_early_goes_if_it_stays_empty),
+        WRITER_TEST(a_name_that_exists_is_left_alone),
+        WRITER_TEST(a_full_disk_loses_samples_by_count_and_nothing_else),
+        WRITER_TEST(the_counters_of_a_second_are_small),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
