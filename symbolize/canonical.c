@@ -7,7 +7,7 @@
 
 enum {
     LENGTH_MAX = 16 << 10, /* longer names are left as they are: rules may cost their square */
-    ROUNDS_MAX = 32,       /* names of people need two or three */
+    ROUNDS_MAX = 32, /* names of people need two or three; one that needs more is left as it is */
 };
 
 #define KIND(k) (1u << FB_FRAME_##k)
@@ -72,7 +72,7 @@ uint64_t fb_name_canonical_rules(const char *raw, size_t len, enum fb_frame_kind
                 now |= (uint64_t)1 << i;
         fired |= now;
     }
-    if (text.len == 0 || text.overflow) {
+    if (text.len == 0 || text.overflow || now != 0) {
         fb_buf_add(out, raw, len);
         fired = 0;
     } else {

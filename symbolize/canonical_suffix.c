@@ -47,18 +47,17 @@ bool fb_rule_plt(struct fb_buf *text)
 /* "f@GLIBC_2.2.5", "f@@LIB_1.0": the version is a name of letters, digits, '_' and '.'. */
 bool fb_rule_version(struct fb_buf *text)
 {
-    const char *at = memrchr(text->data, '@', text->len);
-    size_t len;
+    const char *first = strchr(text->data, '@'), *at;
 
-    if (!at || !at[1] || (at[1] >= '0' && at[1] <= '9'))
+    if (!first || first == text->data)
+        return false;
+    at = first[1] == '@' ? first + 1 : first;
+    if (!at[1] || (at[1] >= '0' && at[1] <= '9'))
         return false;
     for (const char *p = at + 1; *p; p++)
         if (!fb_text_is_word(*p) && *p != '.')
             return false;
-    len = (size_t)(at - text->data);
-    if (len > 0 && text->data[len - 1] == '@')
-        len--;
-    return len > 0 && fb_text_truncate(text, len);
+    return fb_text_truncate(text, (size_t)(first - text->data));
 }
 
 /* Whether the word of a dotted suffix is a clone's; `numbered`: digits follow it. */
