@@ -18,6 +18,9 @@
             "\n")
 TRAP("stacks_trap_on", "orq $0x100");
 TRAP("stacks_trap_off", "andq $~0x100");
+__asm__(
+    ".text\n.balign 64\n\t.skip 32, 0xcc\n.globl stacks_bare\nstacks_bare:\n\tnop\n\txorl %eax, "
+    "%eax\n\tnop\n\tret\n.globl stacks_bare_end\nstacks_bare_end:\n\t.skip 32, 0xcc\n");
 #endif
 
 static stacks_leaf current_leaf;

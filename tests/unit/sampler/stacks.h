@@ -24,6 +24,11 @@ void stacks_coroutine(stacks_leaf leaf);
 void stacks_trap_on(void);
 void stacks_trap_off(void);
 
+/* Leaf code without call frame information, as in hand-written assembly and some linkers' PLT
+ * entries: does nothing, between these two addresses (x86_64). */
+void stacks_bare(void);
+void stacks_bare_end(void);
+
 /* Library calls through the PLT, string functions written in assembly, C++-like cleanups. */
 unsigned stacks_library(void);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +17,7 @@
 #include <libunwind.h>
 
 #include "sampler/modules.h"
+#include "sampler/signal/code_map.h"
 #include "sampler/signal/walk.h"
 #include "tests/unit/sampler/stacks.h"
 
@@ -288,6 +290,145 @@ static void the_depth_limit_is_kept_and_named(void **ctx)
     assert_int_equal(pcs[2], 0);
 }
 
+/* --- code without rows ------------------------------------------------------ */
+
+static unsigned special_steps; /* inside the code in question */
+static unsigned special_whole; /* of them: to the root, through the caller before it */
+static uint64_t special_start;
+static uint64_t special_end;
+
+static void on_special_trap(int sig, siginfo_t *info, void *context)
+{
+    static uint64_t before[DEPTH_MAX];
+    static unsigned before_n;
+    static uint64_t pcs[DEPTH_MAX];
+    enum fb_walk_stop stop;
+    unsigned n = fb_walk_stack(context, &own_stack, &cache, pcs, DEPTH_MAX, &stop);
+    bool inside = false;
+
+    (void)sig;
+    (void)info;
+    for (unsigned i = 0; i < 2 && i < n; i++)
+        inside = inside || (pcs[i] >= special_start && pcs[i] < special_end);
+    if (!inside) {
+        memcpy(before, pcs, sizeof before);
+        before_n = n;
+        return;
+    }
+    special_steps++;
+    special_whole += stop == FB_WALK_ROOT && n > before_n &&
+                     same_pcs(pcs + (n - before_n + 1), before + 1, before_n - 1);
+}
+
+static void special_begin(uint64_t start, uint64_t end)
+{
+    struct sigaction action = {.sa_sigaction = on_special_trap, .sa_flags = SA_SIGINFO};
+
+    special_start = start;
+    special_end = end;
+    special_steps = special_whole = 0;
+    sigaction(SIGTRAP, &action, NULL);
+}
+
+static void leaf_code_without_rows_is_left_by_its_return_address(void **ctx)
+{
+    (void)ctx;
+    special_begin((uintptr_t)stacks_bare, (uintptr_t)stacks_bare_end);
+    stacks_trap_on();
+    stacks_bare();
+    stacks_trap_off();
+    assert_int_equal(special_steps, 4);
+    assert_int_equal(special_whole, 4);
+}
+
+static void generated_code_is_left_by_its_frame_pointer(void **ctx)
+{
+    /* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
+    static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+    uint8_t *page =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*generated)(stacks_leaf);
+
+    (void)ctx;
+    assert_ptr_not_equal(page, MAP_FAILED);
+    memcpy(page, code, sizeof code);
+    memcpy(&generated, &page, sizeof generated);
+    fb_code_map_take_unknown();
+    special_begin((uintptr_t)page + 6, (uintptr_t)page + 7); /* seen from leaf alone */
+    stacks_trap_on();
+    generated(leaf);
+    stacks_trap_off();
+    assert_true(special_steps > 5);
+    assert_true(special_whole >= special_steps - 1); /* but the pop itself */
+    assert_true(fb_code_map_take_unknown());
+    assert_false(fb_code_map_take_unknown());
+    munmap(page, 4096);
+}
+
+/* --- stacks that make no sense ---------------------------------------------- */
+
+static uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* A pc of our own or the C library's text, or anything. */
+static uint64_t random_word(uint64_t *seed, uint64_t stack)
+{
+    uint64_t r = random_next(seed);
+
+    switch (r % 5) {
+    case 0:
+        return stack + (r >> 8) % 8192 / 8 * 8;
+    case 1:
+        return (uintptr_t)random_word + (r >> 8) % 16384;
+    case 2:
+        return (uintptr_t)getppid + (r >> 8) % 800000 - 500000;
+    case 3:
+        return (r >> 8) % 100;
+    default:
+        return r;
+    }
+}
+
+static void nonsense_is_never_read_outside_the_stack(void **ctx)
+{
+    /* The stack is two pages between two that fault. */
+    uint8_t *area = mmap(NULL, 4 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t low = (uintptr_t)area + 4096;
+    struct fb_walk_range range = {(uintptr_t)low, (uintptr_t)low + 8192};
+    uint64_t *words = (uint64_t *)(void *)(area + 4096);
+    uint64_t seed = 88172645463325252u;
+    unsigned stops[FB_WALK_STOP_COUNT] = {0};
+    static uint64_t pcs[DEPTH_MAX];
+
+    (void)ctx;
+    assert_int_equal(mprotect(area + 4096, 8192, PROT_READ | PROT_WRITE), 0);
+    for (unsigned round = 0; round < 30000; round++) {
+        enum fb_walk_stop stop;
+        ucontext_t uc = {.uc_stack = {.ss_flags = SS_DISABLE}};
+
+        for (unsigned i = 0; i < 8; i++)
+            words[random_next(&seed) % 1024] = random_word(&seed, low);
+        for (int i = 0; i < NGREG; i++)
+            uc.uc_mcontext.gregs[i] = (greg_t)random_word(&seed, low);
+        uc.uc_mcontext.gregs[REG_RIP] =
+            (greg_t)((uintptr_t)getppid + random_next(&seed) % 800000 - 500000);
+        uc.uc_mcontext.gregs[REG_RSP] =
+            (greg_t)(low + random_next(&seed) % 1025 * 8 + (round % 16 == 0));
+        assert_in_range(fb_walk_stack(&uc, &range, &cache, pcs, DEPTH_MAX, &stop), 1, DEPTH_MAX);
+        assert_true(stop < FB_WALK_STOP_COUNT);
+        stops[stop]++;
+    }
+    assert_true(stops[FB_WALK_NO_RULE] > 100);
+    assert_true(stops[FB_WALK_BAD_CFA] > 100);
+    assert_true(stops[FB_WALK_BAD_PC] > 100);
+    munmap(area, 4 * 4096);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +439,9 @@ int main(void)
         cmocka_unit_test(signal_frames_are_crossed),
         cmocka_unit_test(signal_frames_on_an_alternate_stack_are_crossed),
         cmocka_unit_test(coroutines_are_walked_as_far_as_their_page_is_proven),
+        cmocka_unit_test(leaf_code_without_rows_is_left_by_its_return_address),
+        cmocka_unit_test(generated_code_is_left_by_its_frame_pointer),
+        cmocka_unit_test(nonsense_is_never_read_outside_the_stack),
         cmocka_unit_test(a_context_from_elsewhere_gives_the_pc_alone),
         cmocka_unit_test(the_depth_limit_is_kept_and_named),
     };
