@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,16 +69,26 @@ void fb_bank_files_done(struct fb_bank_files *files)
     *files = (struct fb_bank_files){0};
 }
 
-void fb_bank_file_finish(const char *path)
+struct outcome {
+    bool is_read;
+    long pid;
+    size_t samples;
+    uint64_t weight;
+    bool ended;
+};
+
+static struct outcome finish(const char *path)
 {
     struct fb_symbolizer_options options = {0};
     struct fb_bank_damage damage;
     struct fb_profile *p;
     struct fb_err err;
+    struct outcome o = {0};
+    const char *pid;
 
     if (fb_bank_read(path, &p, &damage, &err) != FB_OK) {
         fb_say("%s", err.text);
-        return;
+        return o;
     }
     if (fb_bank_is_damaged(&damage)) {
         fb_say("%s: is damaged (%s) and is left as it is", path, damage.first);
@@ -86,7 +97,54 @@ void fb_bank_file_finish(const char *path)
         if (fb_bank_write(p, path, &err) != FB_OK)
             fb_say("%s", err.text);
     }
-    fb_say("%s: %zu samples of weight %" PRIu64 "%s", path, p->samples.count, fb_profile_weight(p),
-           p->ended ? "" : ", the process was killed (nothing but the last second is lost)");
+    pid = fb_profile_manifest_get(p, "pid");
+    o = (struct outcome){true, pid ? strtol(pid, NULL, 10) : 0, p->samples.count,
+                         fb_profile_weight(p), p->ended};
     fb_profile_free(p);
+    return o;
+}
+
+/* Exchanges two files of one folder; on failure both keep their names. */
+static bool exchange(const char *a, const char *b)
+{
+    char *spare = fb_format("%s.%ld.tmp", a, (long)getpid());
+    bool done = rename(a, spare) == 0;
+
+    if (done && rename(b, a) != 0) {
+        (void)rename(spare, a);
+        done = false;
+    } else if (done) {
+        done = rename(spare, b) == 0;
+    }
+    free(spare);
+    return done;
+}
+
+void fb_bank_files_finish(const struct fb_bank_files *files, const char *path, long pid)
+{
+    struct outcome *outcomes = fb_alloc_array(files->count, sizeof *outcomes);
+    size_t best = 0;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct outcome *o = &outcomes[i];
+
+        outcomes[i] = finish(files->paths[i]);
+        if (o->is_read && o->pid == pid &&
+            (outcomes[best].pid != pid || o->samples > outcomes[best].samples))
+            best = i;
+    }
+    if (best != 0 && strcmp(files->paths[0], path) == 0 &&
+        exchange(files->paths[0], files->paths[best])) {
+        struct outcome first = outcomes[0];
+
+        outcomes[0] = outcomes[best];
+        outcomes[best] = first;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        if (outcomes[i].is_read)
+            fb_say("%s: process %ld, %zu samples of weight %" PRIu64 "%s", files->paths[i],
+                   outcomes[i].pid, outcomes[i].samples, outcomes[i].weight,
+                   outcomes[i].ended ? "" : ", killed (at most the last second is lost)");
+    }
+    free(outcomes);
 }

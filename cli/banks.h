@@ -14,8 +14,9 @@ struct fb_bank_files {
 void fb_bank_files_find(const char *path, uint64_t run_id, struct fb_bank_files *ret_files);
 void fb_bank_files_done(struct fb_bank_files *files);
 
-/* Symbolizes and packs a bank in place; says on stderr what it holds.  A damaged or empty one is
- * left as it is, and said. */
-void fb_bank_file_finish(const char *path);
+/* Symbolizes and packs every bank in place, gives `path` to the one of process `pid` with the most
+ * samples (a shell may have forked, or become another program), and says on stderr what each
+ * holds.  A damaged one is left as it is, and said. */
+void fb_bank_files_finish(const struct fb_bank_files *files, const char *path, long pid);
 
 #endif

@@ -11,7 +11,7 @@
 
 static char *subtitle_of(const struct fb_arm *arm, const struct fb_step *step, double weight)
 {
-    const char *clock = fb_profile_manifest_get(arm->profile, "clock");
+    const char *clock = fb_profile_manifest_get(arm->profile, "clock_got");
     struct fb_buf out = {0};
 
     fb_buf_printf(&out, "%s, %.0f %s", arm->name, weight,

@@ -16,7 +16,7 @@ static void put_option_left(struct fb_buf *out, const struct fb_option *o)
     fb_buf_printf(out, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 }
 
-/* Wraps a paragraph at FB_TEXT_WIDTH. */
+/* Wraps paragraphs (separated by blank lines) at FB_TEXT_WIDTH. */
 static void put_wrapped(struct fb_buf *out, const char *text)
 {
     size_t column = 0;
@@ -24,23 +24,21 @@ static void put_wrapped(struct fb_buf *out, const char *text)
     while (*text) {
         size_t n = strcspn(text, " \n");
 
-        if (text[0] == '\n') {
-            fb_buf_puts(out, text[1] == '\n' ? "\n\n" : " ");
-            column = text[1] == '\n' ? 0 : column + 1;
-            text += text[1] == '\n' ? 2 : 1;
-            continue;
-        }
-        if (column > 0 && column + n > FB_TEXT_WIDTH) {
-            fb_buf_putc(out, '\n');
-            column = 0;
-        }
-        fb_buf_add(out, text, n);
-        column += n;
-        text += n;
-        if (*text == ' ') {
-            if (column < FB_TEXT_WIDTH)
+        if (n > 0) {
+            if (column > 0 && column + 1 + n > FB_TEXT_WIDTH) {
+                fb_buf_putc(out, '\n');
+                column = 0;
+            }
+            if (column > 0)
                 fb_buf_putc(out, ' ');
-            column++;
+            fb_buf_add(out, text, n);
+            column += n + (column > 0);
+            text += n;
+        } else if (strncmp(text, "\n\n", 2) == 0) {
+            fb_buf_puts(out, "\n\n");
+            column = 0;
+            text += 2;
+        } else {
             text++;
         }
     }

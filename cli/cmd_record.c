@@ -204,8 +204,7 @@ static int run_arm(const struct fb_args *args, const char *program, const char *
     status = wait_for(pid);
     (void)unsetenv("LD_PRELOAD");
     fb_bank_files_find(out, run_id, &files);
-    for (size_t i = 0; i < files.count; i++)
-        fb_bank_file_finish(files.paths[i]);
+    fb_bank_files_finish(&files, out, (long)pid);
     if (files.count == 0)
         fb_say("%s: nothing was banked", out);
     fb_bank_files_done(&files);

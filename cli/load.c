@@ -51,11 +51,13 @@ static void symbolize(struct fb_profile *p)
     fb_symbolizer_free(s);
 }
 
-enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
-                               struct fb_err *err)
+static enum fb_status decode_profile(const struct fb_buf *bytes, const char *path,
+                                     const char *format, struct fb_profile **ret_p,
+                                     struct fb_err *err)
 {
     struct fb_read_report report;
-    enum fb_status r = fb_profile_read(path, format, ret_p, &report, err);
+    enum fb_status r = fb_profile_decode(bytes->data ? bytes->data : "", bytes->len, path, format,
+                                         ret_p, &report, err);
 
     if (r != FB_OK)
         return r;
@@ -66,50 +68,71 @@ enum fb_status fb_load_profile(const char *path, const char *format, struct fb_p
     return FB_OK;
 }
 
+enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
+                               struct fb_err *err)
+{
+    struct fb_buf bytes = {0};
+    enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
+
+    if (r == FB_OK)
+        r = decode_profile(&bytes, path, format, ret_p, err);
+    fb_buf_done(&bytes);
+    return r;
+}
+
 /* ---- arms ---- */
 
-static bool is_bank(const char *path)
+static enum fb_status take_steps(struct fb_arm *arm, struct fb_steps *steps, const char *path,
+                                 struct fb_err *err)
 {
-    struct fb_buf head = {0};
-    struct fb_err ignored;
-    bool found = fb_file_read(path, &head, &ignored) == FB_OK && head.data &&
-                 fb_bank_sniff(head.data, head.len);
+    if (arm->steps) {
+        fb_steps_free(steps);
+        return fb_fail(err, FB_EUSAGE, "%s: is the second steps file of one arm", path);
+    }
+    arm->steps = steps;
+    return FB_OK;
+}
 
-    fb_buf_done(&head);
-    return found;
+static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, const char *path,
+                                   struct fb_err *err)
+{
+    if (arm->profile) {
+        fb_profile_free(p);
+        return fb_fail(err, FB_EUSAGE, "%s: is the second profile of one arm", path);
+    }
+    arm->profile = p;
+    return FB_OK;
 }
 
 /* A bank has its magic, steps have their own marks; what is neither may be folded text. */
-static enum fb_status load_file(struct fb_arm *arm, const char *path, struct fb_err *err)
+static enum fb_status take_file(struct fb_arm *arm, const struct fb_buf *bytes, const char *path,
+                                struct fb_err *err)
 {
+    const char *data = bytes->data ? bytes->data : "";
+    struct fb_profile *p;
     struct fb_steps *steps;
     struct fb_err not_steps, not_profile;
-    struct fb_profile *p;
+    bool is_bank = fb_bank_sniff(data, bytes->len);
 
-    if (!is_bank(path)) {
-        if (fb_steps_read(path, &steps, &not_steps) == FB_OK) {
-            if (arm->steps) {
-                fb_steps_free(steps);
-                return fb_fail(err, FB_EUSAGE, "%s: is the second steps file of one arm", path);
-            }
-            arm->steps = steps;
-            return FB_OK;
-        }
-        if (not_steps.status == FB_EIO)
-            return *err = not_steps, not_steps.status;
-    } else {
-        not_steps.text[0] = '\0';
-    }
-    if (arm->profile)
-        return fb_fail(err, FB_EUSAGE, "%s: is the second profile of one arm", path);
-    if (fb_load_profile(path, NULL, &p, &not_profile) == FB_OK) {
-        arm->profile = p;
-        return FB_OK;
-    }
-    if (not_steps.text[0] == '\0' || not_profile.status == FB_EIO)
+    if (!is_bank && fb_steps_parse(data, bytes->len, path, &steps, &not_steps) == FB_OK)
+        return take_steps(arm, steps, path, err);
+    if (decode_profile(bytes, path, NULL, &p, &not_profile) == FB_OK)
+        return take_profile(arm, p, path, err);
+    if (is_bank || bytes->len == 0)
         return *err = not_profile, not_profile.status;
     return fb_fail(err, FB_EFORMAT, "neither a profile (%.240s) nor steps (%.240s)",
                    not_profile.text, not_steps.text);
+}
+
+static enum fb_status load_file(struct fb_arm *arm, const char *path, struct fb_err *err)
+{
+    struct fb_buf bytes = {0};
+    enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
+
+    if (r == FB_OK)
+        r = take_file(arm, &bytes, path, err);
+    fb_buf_done(&bytes);
+    return r;
 }
 
 static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const char *steps,

@@ -31,40 +31,42 @@ const struct fb_writer fb_writers[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-static const struct fb_reader *reader_find(const char *format, const struct fb_buf *bytes)
+static const struct fb_reader *reader_find(const char *format, const void *bytes, size_t n)
 {
     for (const struct fb_reader *r = fb_readers; r->name; r++) {
-        if (format ? strcmp(r->name, format) == 0 : r->sniff(bytes->data, bytes->len))
+        if (format ? strcmp(r->name, format) == 0 : r->sniff(bytes, n))
             return r;
     }
     return NULL;
+}
+
+enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,
+                                 struct fb_profile **ret_p, struct fb_read_report *ret_report,
+                                 struct fb_err *err)
+{
+    const struct fb_reader *reader = reader_find(format, bytes, n);
+
+    *ret_report = (struct fb_read_report){0};
+    if (reader)
+        return reader->read(bytes, n, name, ret_p, ret_report, err);
+    if (format)
+        return fb_fail(err, FB_EUSAGE, "'%s' is not a format that can be read", format);
+    if (n == 0)
+        return fb_fail(err, FB_EFORMAT, "%s: is empty, a profile was expected", name);
+    return fb_fail(err, FB_EFORMAT,
+                   "%s: is of no known profile format (a bank or folded stacks were expected)",
+                   name);
 }
 
 enum fb_status fb_profile_read(const char *path, const char *format, struct fb_profile **ret_p,
                                struct fb_read_report *ret_report, struct fb_err *err)
 {
     struct fb_buf bytes = {0};
-    const struct fb_reader *reader;
     enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
 
-    *ret_report = (struct fb_read_report){0};
-    if (r != FB_OK) {
-        fb_buf_done(&bytes);
-        return r;
-    }
-    if (!bytes.data)
-        fb_buf_add(&bytes, "", 0);
-    reader = reader_find(format, &bytes);
-    if (reader)
-        r = reader->read(bytes.data, bytes.len, path, ret_p, ret_report, err);
-    else if (format)
-        r = fb_fail(err, FB_EUSAGE, "'%s' is not a format that can be read", format);
-    else if (bytes.len == 0)
-        r = fb_fail(err, FB_EFORMAT, "%s: is empty, a profile was expected", path);
-    else
-        r = fb_fail(err, FB_EFORMAT,
-                    "%s: is of no known profile format (a bank or folded stacks were expected)",
-                    path);
+    if (r == FB_OK)
+        r = fb_profile_decode(bytes.data ? bytes.data : "", bytes.len, path, format, ret_p,
+                              ret_report, err);
     fb_buf_done(&bytes);
     return r;
 }

@@ -40,6 +40,11 @@ extern const struct fb_writer fb_writers[];
 enum fb_status fb_profile_read(const char *path, const char *format, struct fb_profile **ret_p,
                                struct fb_read_report *ret_report, struct fb_err *err);
 
+/* The same from bytes that were read (and unpacked) already; `name` is for the messages. */
+enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,
+                                 struct fb_profile **ret_p, struct fb_read_report *ret_report,
+                                 struct fb_err *err);
+
 /* The writer by name, or by the suffix of path when name is NULL. */
 enum fb_status fb_writer_find(const char *name, const char *path, const struct fb_writer **ret_w,
                               struct fb_err *err);
