@@ -108,7 +108,12 @@ static bool cell_next(const char *line, size_t len, size_t *at, char out[CELL_MA
 
 static bool is_content(const char *line, size_t len)
 {
-    return len > 0 && line[0] != '#' && strspn(line, " \t") < len;
+    if (len > 0 && line[0] == '#')
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (line[i] != ' ' && line[i] != '\t')
+            return true;
+    return false;
 }
 
 /* The first line that is neither empty nor a comment; a byte order mark is skipped. */

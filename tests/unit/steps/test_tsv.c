@@ -166,11 +166,13 @@ static void a_cut_or_flipped_table_gives_a_sentence_or_sound_steps(void **state)
 
     (void)state;
     for (size_t i = 0; i < 9 * (sizeof table - 1); i++) {
-        char *text = fb_strdup(table);
         size_t at = i / 9, n = i % 9 == 8 ? at : sizeof table - 1;
+        char *text = malloc(n ? n : 1); /* no byte behind it */
         struct fb_steps *steps = NULL;
         struct fb_err err = {0};
 
+        assert_non_null(text);
+        memcpy(text, table, n);
         if (n == sizeof table - 1)
             text[at] = (char)(text[at] ^ 1 << i % 9);
         if (fb_steps_parse(text, n, "t", &steps, &err) == FB_OK) {
@@ -180,6 +182,21 @@ static void a_cut_or_flipped_table_gives_a_sentence_or_sound_steps(void **state)
         } else {
             assert_int_equal(strncmp(err.text, "t: ", 3), 0);
         }
+        free(text);
+    }
+}
+
+static void a_file_of_one_byte_is_refused_without_a_look_behind_it(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        char *text = malloc(1);
+        struct fb_steps *steps = NULL;
+        struct fb_err err = {0};
+
+        assert_non_null(text);
+        *text = (char)c;
+        assert_int_equal(fb_steps_parse(text, 1, "t", &steps, &err), FB_EFORMAT);
         free(text);
     }
 }
@@ -194,6 +211,7 @@ int main(void)
         cmocka_unit_test(what_is_odd_is_warned_about),
         cmocka_unit_test(each_mistake_has_its_sentence),
         cmocka_unit_test(a_cut_or_flipped_table_gives_a_sentence_or_sound_steps),
+        cmocka_unit_test(a_file_of_one_byte_is_refused_without_a_look_behind_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
