@@ -24,7 +24,7 @@ static void options_fill(struct fb_diff_options *o)
 
 static const char *clock_of(const struct fb_diff_arm *arm)
 {
-    const char *clock = arm->profile ? fb_profile_manifest_get(arm->profile, "clock.got") : NULL;
+    const char *clock = arm->profile ? fb_profile_manifest_get(arm->profile, "clock_got") : NULL;
 
     return clock ? clock : "";
 }

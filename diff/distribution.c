@@ -1,5 +1,5 @@
 /* distribution.c - incomplete beta and gamma by series and continued fraction, quantiles by
- * bisection on the tail.
+ * root finding on the smaller tail.
  *
  * Sources.  NIST Digital Library of Mathematical Functions: 8.17.22 (continued fraction of I_x),
  * 8.17.4 (its symmetry), 8.7.1 (series of P), 8.9.2 (continued fraction of Q), 5.11.13 (ratio of
@@ -7,8 +7,8 @@
  * method.  Abramowitz and Stegun 26.7.1 (t from the beta function), 26.4.19 (chi-square from the
  * gamma function), 26.5.24 (binomial from the beta function).
  *
- * A quantile is found by bisection on the smaller tail, which costs 60-100 evaluations of some
- * microseconds: callers keep it per degree of freedom, not per row. */
+ * A quantile costs ten (t) to sixty (chi-square) evaluations of some microseconds: callers keep it
+ * per window, not per row. */
 #include "diff/distribution.h"
 
 #include <math.h>
@@ -152,24 +152,37 @@ static double t_tail(double t, double df)
     return 0.5 * fb_t_two_sided(t, df);
 }
 
-/* The t > 0 with tail(t) = q, q < 1/2: bisection between powers of two, relative error 1e-15. */
+/* The t > 0 with tail(t) = q, q < 1/2: false position with the Illinois step on ln(tail / q),
+ * which is nearly straight; about ten evaluations. */
 static double tail_solve(double (*tail)(double, double), double df, double q)
 {
-    double lo = 0, hi = 1;
+    double lo = 0, hi = 1, f_lo = log(0.5 / q), f_hi, at = 0, last = -INFINITY;
+    int side = 0;
 
-    while (tail(hi, df) > q && hi < 1e300) {
+    while ((f_hi = log(tail(hi, df) / q)) > 0 && hi < 1e300) {
         lo = hi;
+        f_lo = f_hi;
         hi *= 2;
     }
-    for (int i = 0; i < 200 && hi - lo > 1e-15 * hi; i++) {
-        double mid = lo + (hi - lo) / 2;
+    for (int i = 0; i < 200 && fabs(at - last) > 1e-15 * hi; i++) {
+        double f;
 
-        if (tail(mid, df) > q)
-            lo = mid;
-        else
-            hi = mid;
+        last = at;
+        at = isinf(f_hi) || i % 8 == 7 ? lo + (hi - lo) / 2 : lo + (hi - lo) * f_lo / (f_lo - f_hi);
+        f = log(tail(at, df) / q);
+        if (f > 0) {
+            lo = at;
+            f_lo = f;
+            f_hi *= side > 0 ? 0.5 : 1;
+            side = 1;
+        } else {
+            hi = at;
+            f_hi = f;
+            f_lo *= side < 0 ? 0.5 : 1;
+            side = -1;
+        }
     }
-    return lo + (hi - lo) / 2;
+    return at;
 }
 
 static double symmetric_quantile(double (*tail)(double, double), double df, double p)

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "diff/distribution.h"
 
-static const double batch_ratio = 1.3; /* SE_longest / SE_1 from which the fifths count */
+static const double batch_ratio = 1.3; /* SE of longer blocks / SE_1 from which fifths count */
 
 static size_t block_of(const struct fb_grid_block *b, size_t cell)
 {
@@ -127,7 +127,7 @@ static double block_half(const struct fb_grid *grid, const struct fb_series *s, 
 
         if (k == 0)
             first = se;
-        longest = se;
+        longest = fmax(longest, se);
         half = fmax(half, fmax(grid->blocks[k].t, k == 0 ? grid->t : 0) * se);
     }
     last = &grid->blocks[grid->blocks_count - 1];
@@ -139,7 +139,11 @@ static double block_half(const struct fb_grid *grid, const struct fb_series *s, 
 
 double fb_share_block_se(const struct fb_grid *grid, const struct fb_series *series, bool cost)
 {
-    return block_half(grid, series, cost && grid->has_cost) / grid->t;
+    double se = 0;
+
+    for (size_t k = 0; k < grid->fixed_count && grid->blocks[k].length <= 5; k++)
+        se = fmax(se, block_se(&grid->blocks[k], series, cost && grid->has_cost));
+    return se;
 }
 
 /* Runs of consecutive hit cells. */

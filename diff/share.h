@@ -82,8 +82,9 @@ struct fb_share {
 void fb_share_measure(const struct fb_grid *grid, const struct fb_series *series,
                       enum fb_floor_kind kind, struct fb_share *ret_share);
 
-/* Relative standard error of the series from blocks alone (its largest, each as half width / t of
- * the window); 0 where the window has no blocks.  cost: of share x CPU per request. */
+/* Relative standard error of the series for the tests of families: the larger of 1 s and 5 s
+ * blocks; 0 where the window has no blocks.  Longer blocks have too few degrees of freedom for the
+ * small p-values that a family asks for.  cost: of share x CPU per request. */
 double fb_share_block_se(const struct fb_grid *grid, const struct fb_series *series, bool cost);
 
 #endif
