@@ -60,28 +60,53 @@ bool fb_rule_version(struct fb_buf *text)
     return fb_text_truncate(text, (size_t)(first - text->data));
 }
 
-/* Whether the word of a dotted suffix is a clone's; `numbered`: digits follow it. */
-static bool is_clone_word(const char *word, size_t n, bool numbered)
+/* Whether the word is a clone's.  A suffix of another than `plain` has a number behind it. */
+static bool is_clone_word(const char *word, size_t n, bool *ret_plain)
 {
     static const struct {
         const char *word;
-        bool number; /* it never stands without one: ".part" alone may be a Go method */
+        bool plain;
     } words[] = {
-        {"cold", false},       {"part", true},   {"isra", true},  {"constprop", true},
-        {"lto_priv", true},    {"llvm", true},   {"clone", true}, {"localalias", false},
-        {"specialized", true}, {"__uniq", true},
+        {"cold", true},    {"part", false},        {"isra", false},      {"constprop", false},
+        {"llvm", false},   {"clone", false},       {"localalias", true}, {"lto_priv", false},
+        {"__uniq", false}, {"specialized", false},
     };
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].word) == n && memcmp(words[i].word, word, n) == 0)
-            return numbered || !words[i].number;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i].word) == n && memcmp(words[i].word, word, n) == 0) {
+            *ret_plain = words[i].plain;
+            return true;
+        }
+    }
     return false;
+}
+
+/* Whether the first len bytes can be a compiler's name for a symbol: no dots but those of clones.
+ * "com.shop.Box.cold" is a method, whoever wrote it without its kind. */
+static bool is_symbol_name(const struct fb_buf *text, size_t len)
+{
+    const char *p = text->data, *end = p + len;
+    bool plain;
+
+    if (p[0] == '_' && (p[1] == 'Z' || p[1] == 'R'))
+        return true;
+    if (memchr(p, '/', len))
+        return false;
+    while ((p = memchr(p, '.', (size_t)(end - p)))) {
+        size_t n = strcspn(++p, ".");
+
+        if (n > (size_t)(end - p))
+            n = (size_t)(end - p);
+        if (strspn(p, "0123456789") < n && !is_clone_word(p, n, &plain))
+            return false;
+    }
+    return true;
 }
 
 static bool cut_clone_suffix(struct fb_buf *text)
 {
     size_t end = text->len;
-    bool numbered = false;
+    bool numbered = false, plain;
 
     while (end > 0) {
         const char *dot = memrchr(text->data, '.', end);
@@ -96,24 +121,41 @@ static bool cut_clone_suffix(struct fb_buf *text)
             end = at;
             continue;
         }
-        return is_clone_word(dot + 1, n, numbered) && fb_text_truncate(text, at);
+        return is_clone_word(dot + 1, n, &plain) && (numbered || plain) &&
+               is_symbol_name(text, at) && fb_text_truncate(text, at);
     }
     return false;
 }
 
+/* The marks that demanglers make of the suffixes: GNU's " [clone .cold]", LLVM's " (.cold)". */
+static bool cut_clone_marks(struct fb_buf *text)
+{
+    static const struct {
+        const char *mark;
+        char open, close;
+    } marks[] = {{" [clone .", '[', ']'}, {" (.", '(', ')'}};
+    bool changed = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        char *mark;
+
+        while ((mark = strstr(text->data, marks[i].mark)) && mark != text->data) {
+            size_t at = (size_t)(mark - text->data);
+            size_t end = fb_text_closing(text, at + 1, marks[i].open, marks[i].close);
+
+            if (end == 0 || !fb_text_is_word(mark[strlen(marks[i].mark)]))
+                break;
+            fb_text_cut(text, at, end - at);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
 bool fb_rule_clone(struct fb_buf *text)
 {
-    bool changed = false;
-    char *mark;
+    bool changed = cut_clone_marks(text);
 
-    while ((mark = strstr(text->data, " [clone .")) && mark != text->data) {
-        size_t at = (size_t)(mark - text->data), end = fb_text_closing(text, at + 1, '[', ']');
-
-        if (end == 0)
-            break;
-        fb_text_cut(text, at, end - at);
-        changed = true;
-    }
     while (cut_clone_suffix(text))
         changed = true;
     return changed;

@@ -86,10 +86,28 @@ static int by_module_and_address(const void *a, const void *b)
     return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
+/* For each module the first one with the same file: a library that was loaded twice, or by several
+ * processes of a run, is one batch and one note.  Free it. */
+static uint32_t *first_of_same_file(const struct fb_profile *p)
+{
+    uint32_t *first = fb_alloc_array(p->modules_count, sizeof *first);
+
+    for (uint32_t i = 0; i < p->modules_count; i++) {
+        const struct fb_module *m = &p->modules[i];
+
+        while (first[i] < i && (p->modules[first[i]].path != m->path ||
+                                p->modules[first[i]].build_id != m->build_id))
+            first[i]++;
+    }
+    return first;
+}
+
 /* The frames to look up; counts all that have an address. */
 static void collect(const struct fb_symbolizer *s, const struct fb_profile *p,
                     struct requests *requests, struct fb_symbolize_report *report)
 {
+    uint32_t *first = first_of_same_file(p);
+
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
 
@@ -103,8 +121,10 @@ static void collect(const struct fb_symbolizer *s, const struct fb_profile *p,
             continue;
         fb_vec_reserve(&requests->items, &requests->room, requests->count + 1,
                        sizeof *requests->items);
-        requests->items[requests->count++] = (struct request){f->module, (uint32_t)i, f->address};
+        requests->items[requests->count++] =
+            (struct request){first[f->module], (uint32_t)i, f->address};
     }
+    free(first);
     if (requests->count > 0)
         qsort(requests->items, requests->count, sizeof *requests->items, by_module_and_address);
 }
@@ -201,8 +221,7 @@ static void count_results(const struct fb_profile *p, struct fb_symbolize_report
     }
     report->named = report->frames - report->unknown - report->already_named;
     if (nowhere > 0)
-        add_note(report, fb_format("%zu address%s in no module: generated code, or code that was "
-                                   "unloaded",
+        add_note(report, fb_format("%zu address%s in no module: generated, unloaded or kernel code",
                                    nowhere, plural(nowhere)));
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct fb_frame *leaf = &p->frames[p->stacks[p->samples.stack[i]].frame.n];

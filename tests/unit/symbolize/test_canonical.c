@@ -2,10 +2,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "symbolize/canonical.h"
 #include "symbolize/symbolize.h"
 
@@ -44,6 +46,7 @@ static const struct row {
     {"clone", "f.__uniq.123.llvm.456", "f", N},
     {"clone", "f.isra.0.constprop.1.part.2.cold", "f", N},
     {"clone", "ns::f(int) [clone .constprop.0] [clone .cold]", "ns::f(int)", N},
+    {"clone", "ns::f(int) (.constprop.0) (.cold)", "ns::f(int)", N},
     {"clone", "schedule.isra.0", "schedule", K},
     {"demangle", "_ZN5shape4sideEi", "shape::side(int)", N},
     {"demangle", "_ZN5shape4sideEi.constprop.0.cold", "shape::side(int)", N},
@@ -105,6 +108,10 @@ static const struct row {
 
 /* Names that look like one of a rule's, and are not. */
 static const char *const kept[] = {
+    "com.shop.Box.cold",
+    "com/shop/Box.cold",
+    "Box.cold.warm",
+    "f (..)",
     "main",
     "ngx_http_gzip_body_filter",
     "f.resolver",
@@ -205,6 +212,26 @@ static void every_rule_has_a_row(void **state)
     }
 }
 
+static void every_rule_is_documented(void **state)
+{
+    struct fb_buf page = {0};
+    struct fb_err err;
+    size_t count;
+    const struct fb_name_rule *rules = fb_name_rules(&count);
+
+    (void)state;
+    if (fb_file_read(FB_FIXTURES "/../docs/names.md", &page, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < count; i++) {
+        char row[64];
+
+        snprintf(row, sizeof row, "\n| `%s` |", rules[i].name);
+        if (!strstr(page.data, row))
+            fail_msg("docs/names.md has no row for '%s'", rules[i].name);
+    }
+    fb_buf_done(&page);
+}
+
 static void what_only_looks_like_it_is_kept(void **state)
 {
     char text[300];
@@ -289,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_gives_its_canonical_form),
         cmocka_unit_test(every_rule_has_a_row),
+        cmocka_unit_test(every_rule_is_documented),
         cmocka_unit_test(what_only_looks_like_it_is_kept),
         cmocka_unit_test(a_canonical_name_is_its_own),
         cmocka_unit_test(names_of_other_runtimes_are_kept),
