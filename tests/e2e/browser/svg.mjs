@@ -1,0 +1,233 @@
+// svg.mjs DIR: what a reader does with the pictures in DIR (drawn by e2e/svg/draw.c), one law a test.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { chromium } from "playwright-core";
+
+const folder = process.argv[2];
+const url = (name, hash = "") => `file://${folder}/${name}.svg${hash}`;
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+const tests = [];
+const test = (name, run, options = {}) => tests.push({ name, run, options });
+
+/* Settled: no zoom under way. */
+const settle = (page) => page.waitForFunction(() => !document.querySelector(".graph").hasAttribute("transform"), null, { timeout: 5000 });
+const count = (page, selector) => page.locator(selector).count();
+const boxNamed = (page, name) => page.evaluate((wanted) => {
+  const all = [...document.querySelectorAll("g.b")];
+  return all.findIndex((b) => b.querySelector("title").textContent.split("\n")[0] === wanted);
+}, name);
+const clickBox = async (page, index) => {
+  await page.locator("g.b").nth(index).locator("rect").click({ position: { x: 2, y: 8 } });
+  await settle(page);
+};
+const search = async (page, text) => {
+  await page.locator("input").fill(text);
+  await page.waitForFunction((t) => t === "" ? !document.documentElement.classList.contains("searching")
+    : document.querySelector(".found").textContent !== "", text);
+  await page.waitForTimeout(150);
+};
+
+test("a click makes the box as wide as the picture, reset undoes it", async (page) => {
+  await page.goto(url("server-flame"));
+  const index = await boxNamed(page, "gzip_filter");
+  await clickBox(page, index);
+  const width = await page.locator("g.b").nth(index).locator("rect").evaluate((r) => r.width.baseVal.value);
+  assert.ok(width > 1200, `${width} px`);
+  assert.match(page.url(), new RegExp(`#z=${index}$`));
+  assert.deepEqual(await page.locator(".crumb:not(.sep)").allTextContents(), ["all", "main", "event_loop", "gzip_filter"]);
+  await page.getByRole("button", { name: "reset" }).click();
+  await settle(page);
+  const again = await page.locator("g.b").nth(index).locator("rect").evaluate((r) => r.width.baseVal.value);
+  assert.ok(again < 700, `${again} px`);
+});
+
+test("a crumb goes back up, and so does the browser's back button", async (page) => {
+  await page.goto(url("server-flame"));
+  await clickBox(page, await boxNamed(page, "gzip_filter"));
+  await page.locator(".crumb", { hasText: "event_loop" }).click();
+  await settle(page);
+  assert.equal((await page.locator(".crumb:not(.sep)").allTextContents()).at(-1), "event_loop");
+  await page.goBack();
+  await settle(page);
+  assert.equal((await page.locator(".crumb:not(.sep)").allTextContents()).at(-1), "gzip_filter");
+});
+
+test("search counts a recursive stack once, of all and of the zoom", async (page) => {
+  await page.goto(url("server-flame"));
+  await search(page, "^deflate$");
+  const wanted = await page.evaluate(() => {
+    const all = [...document.querySelectorAll("g.b")];
+    const top = all.find((b) => b.querySelector("title").textContent.startsWith("deflate\n"));
+    return (100 * Number(top.dataset.w) / Number(all[0].dataset.w)).toFixed(2);
+  });
+  assert.equal(await page.locator(".found").textContent(), `matched ${wanted} %`);
+  assert.equal(await count(page, ".hit"), 2);
+  await page.locator("input").blur();
+  await clickBox(page, await boxNamed(page, "gzip_filter"));
+  assert.equal(await page.locator(".found").textContent(), `matched ${wanted} %, of the zoom 100.00 %`);
+});
+
+test("what is no regular expression is searched as it is", async (page) => {
+  await page.goto(url("hostile-flame"));
+  await search(page, "<img src=x onerror=(");
+  assert.equal(await page.locator(".found").textContent(), "matched 0.00 %");
+  assert.equal(await count(page, "input.bad"), 1);
+  await search(page, "[\"onload");
+  assert.equal(await count(page, ".hit"), 0);
+  await search(page, "\"ONLOAD".toLowerCase());
+  assert.equal(await count(page, ".hit"), 1);
+});
+
+test("the keyboard walks, zooms, searches and resets", async (page) => {
+  await page.goto(url("server-flame"));
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  const at = await page.locator(".at title").textContent();
+  assert.match(at, /^event_loop\n/);
+  await page.keyboard.press("Enter");
+  await settle(page);
+  assert.match(page.url(), /#z=2$/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("memcpy");
+  await page.waitForFunction(() => document.querySelector(".found").textContent !== "");
+  assert.ok(await count(page, ".hit") > 0);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await settle(page);
+  assert.equal(await count(page, ".hit"), 0);
+  await page.keyboard.press("Control+f");
+  assert.equal(await page.evaluate(() => document.activeElement.localName), "input");
+});
+
+test("the legend keeps the boxes of one layer", async (page) => {
+  await page.goto(url("server-flame"));
+  await page.locator(".k", { hasText: "codec" }).click();
+  const left = await page.locator("g.b:not(.out) title").allTextContents();
+  assert.ok(left.length >= 2);
+  for (const title of left) assert.match(title, /\nlayer codec/);
+  await page.locator(".k", { hasText: "codec" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await count(page, ".out"), 0);
+});
+
+test("the address restores zoom, search, filter and mode", async (page) => {
+  await page.goto(url("server-diff"));
+  const index = await boxNamed(page, "event_loop");
+  await page.goto("about:blank");
+  await page.goto(url("server-diff", `#z=${index}&s=deflate&l=10&m=self`));
+  await settle(page);
+  assert.equal(await page.locator("input").evaluate((e) => e.value), "deflate");
+  assert.equal((await page.locator(".crumb:not(.sep)").allTextContents()).at(-1), "event_loop");
+  assert.equal(await page.getByRole("button", { name: "self" }).getAttribute("aria-pressed"), "true");
+  assert.equal(await page.locator(".k.on").textContent(), "new");
+});
+
+test("self mode colours and labels by self time", async (page) => {
+  await page.goto(url("server-diff"));
+  const box = page.locator("g.b").nth(await boxNamed(page, "gzip_filter"));
+  const fill = () => box.locator("rect").evaluate((r) => getComputedStyle(r).fill);
+  const before = await fill();
+  assert.match(await box.locator("text").textContent(), / new$/);
+  await page.getByRole("button", { name: "self" }).click();
+  assert.notEqual(await fill(), before);
+  assert.equal(await box.locator("text").textContent(), "gzip_filter");
+});
+
+test("a hover shows both arms and marks the same frame everywhere", async (page) => {
+  await page.goto(url("server-diff"));
+  await page.locator("g.b").nth(await boxNamed(page, "plain_filter")).locator("rect").hover();
+  assert.equal(await page.locator(".bar .name").textContent(), "plain_filter");
+  assert.match(await page.locator(".bar").textContent(), /control .* ms\) → variant 0 % .*gone/);
+  const wide = await page.evaluate(() => [...document.querySelectorAll("g.b")].findIndex((b) =>
+    b.querySelector("title").textContent.startsWith("writev\n") && b.querySelector("rect").width.baseVal.value > 3));
+  await page.locator("g.b").nth(wide).locator("rect").hover();
+  assert.ok(await count(page, ".same") > 1);
+});
+
+test("hostile names run nothing and are shown as they are", async (page) => {
+  for (const kind of ["flame", "diff"]) {
+    await page.goto(url(`hostile-${kind}`));
+    assert.equal(await page.evaluate(() => window.broken), undefined);
+    assert.ok(await boxNamed(page, "</title><script>window.broken=1</script>") > 0);
+    assert.ok(await boxNamed(page, "byte ␀") > 0);
+    await clickBox(page, await boxNamed(page, "<img src=x onerror=window.broken=1>"));
+    assert.equal(await page.evaluate(() => window.broken), undefined);
+    assert.equal(await page.evaluate(() => document.getElementsByTagName("img").length), 0);
+    assert.equal(await page.evaluate(() => document.getElementsByTagName("script").length), 1);
+  }
+});
+
+test("an address from elsewhere cannot break the picture", async (page) => {
+  await page.goto(url("server-flame", "#z=999999&s=%E0%A4%A&l=..x.7&m=self&constructor=1"));
+  await settle(page);
+  assert.deepEqual(await page.locator(".crumb:not(.sep)").allTextContents(), ["all"]);
+});
+
+test("without a script every label is inside its box", async (page) => {
+  for (const name of ["server-flame", "server-diff", "cut-diff", "hostile-flame"]) {
+    await page.goto(url(name));
+    const outside = await page.locator("g.b:has(text)").evaluateAll((all) => all.filter((b) => {
+      const r = b.querySelector("rect").getBBox(), t = b.querySelector("text").getBBox();
+      return t.x + t.width > r.x + r.width + 0.5;
+    }).map((b) => b.textContent));
+    assert.deepEqual(outside, []);
+  }
+}, { bare: true });
+
+test("as an image it is drawn, in both themes", async (page, context) => {
+  const html = `${folder}/img.html`;
+  fs.writeFileSync(html, "<!doctype html><meta name=color-scheme content='light dark'><img src=server-flame.svg>");
+  await page.goto(`file://${html}`);
+  assert.ok(await page.evaluate(() => document.images[0].naturalWidth) === 1200);
+  assert.ok((await page.screenshot()).length > 20000);
+}, { colorScheme: "dark" });
+
+test("dark pages get a dark picture", async (page) => {
+  await page.goto(url("server-diff"));
+  assert.equal(await page.locator(".bg").evaluate((r) => getComputedStyle(r).fill), "rgb(21, 24, 28)");
+}, { colorScheme: "dark" });
+
+test("stacks of 10,000 and no samples at all open too", async (page) => {
+  for (const name of ["deep-flame", "deep-diff", "empty-flame", "empty-diff"]) {
+    await page.goto(url(name));
+    assert.ok(await page.locator(".bar .name").textContent() === "all");
+  }
+});
+
+test("frames that are not drawn are said in the search", async (page) => {
+  await page.goto(url("cut-flame"));
+  await search(page, "writev");
+  assert.match(await page.locator(".found").textContent(), /^matched .* %; .* % is not drawn$/);
+});
+
+let failed = 0;
+for (const { name, run, options } of tests) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "no-preference", ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (e) => complaints.push(`error: ${e.message}`));
+  page.on("console", (m) => m.type() === "error" && complaints.push(`console: ${m.text()}`));
+  page.on("request", (r) => !/^(file|data|about):/.test(r.url()) && complaints.push(`request: ${r.url()}`));
+  if (options.bare) /* the picture as it was written: its script is cut out on the way */
+    await page.route(/\.svg$/, (route) => {
+      const text = fs.readFileSync(decodeURI(new URL(route.request().url()).pathname), "utf8");
+      return route.fulfill({ contentType: "image/svg+xml", body: text.replace(/<script>[^]*<\/script>/, "") });
+    });
+  try {
+    await run(page, context);
+    assert.deepEqual(complaints, []);
+    console.log(`ok      ${name}`);
+  } catch (e) {
+    failed++;
+    console.log(`FAILED  ${name}\n        ${String(e.message).replace(/\n/g, "\n        ")}\n        ${complaints.join("; ")}`);
+  }
+  await context.close();
+}
+await browser.close();
+console.log(`${tests.length - failed} of ${tests.length} browser tests passed`);
+process.exit(failed > 0 ? 1 : 0);
