@@ -33,10 +33,43 @@ static void lineup_add(struct fb_lineup *l, const struct fb_diff_input *in, size
     r->arms[r->arms_count++] = arm;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Whether two runs used one cgroup at one time: then neither has a CPU count of its own. */
+static bool is_shared(const struct fb_profile *a, const struct fb_profile *b)
+{
+    return a && b && a->has_times && b->has_times &&
+           is_same_text(fb_profile_manifest_get(a, "host"), fb_profile_manifest_get(b, "host")) &&
+           is_same_text(fb_profile_manifest_get(a, "cgroup_path"),
+                        fb_profile_manifest_get(b, "cgroup_path")) &&
+           a->first_ns < b->last_ns && b->first_ns < a->last_ns;
+}
+
+static enum fb_status replicates_check(const struct fb_diff_input *in, const struct fb_lineup *l,
+                                       struct fb_err *err)
+{
+    for (size_t i = 0; i < l->count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct fb_diff_arm *a = &in->arms[l->replicates[j].arms[0]];
+            const struct fb_diff_arm *b = &in->arms[l->replicates[i].arms[0]];
+
+            if (a->is_variant == b->is_variant && is_shared(a->profile, b->profile))
+                return fb_fail(err, FB_EUSAGE,
+                               "'%s' and '%s' ran at the same time in one cgroup: they cannot be "
+                               "replicates of each other",
+                               a->label, b->label);
+        }
+    return FB_OK;
+}
+
 enum fb_status fb_lineup_build(const struct fb_diff_input *in, struct fb_lineup *ret_lineup,
                                struct fb_err *err)
 {
     struct fb_lineup l = {0};
+    enum fb_status r;
 
     l.replicates = fb_alloc_array(in->arms_count, sizeof *l.replicates);
     for (int variant = 0; variant < 2; variant++)
@@ -47,6 +80,11 @@ enum fb_status fb_lineup_build(const struct fb_diff_input *in, struct fb_lineup 
     if (l.pairs == 0) {
         fb_lineup_done(&l);
         return fb_fail(err, FB_EUSAGE, "a diff needs at least one control and one variant");
+    }
+    r = replicates_check(in, &l, err);
+    if (r != FB_OK) {
+        fb_lineup_done(&l);
+        return r;
     }
     *ret_lineup = l;
     return FB_OK;

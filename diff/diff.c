@@ -167,14 +167,14 @@ static void health_union(struct fb_diff_state *state, struct fb_step_state *s,
             if (w->cost.is_unsteady)
                 health |= FB_STEP_UNSTEADY;
             s->health |= health;
-            if (health == 0)
+            if (sentence[0] == '\0' && !w->cost.is_unsteady)
                 continue;
             fb_buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", a == 1 ? "variant" : "control",
                           sentence);
             if (w->cost.is_unsteady)
                 fb_buf_printf(&why,
-                              "%sUNSTEADY: CPU per request has a standard error of %.1f %% "
-                              "inside the window, lag-1 correlation %.2f",
+                              "%sUNSTEADY: CPU per request has a standard error of %.1f %% inside "
+                              "the window, lag-1 correlation %.2f",
                               sentence[0] ? "; " : "", 100 * w->cost.se, w->cost.lag1);
         }
     out->health = s->health;
@@ -228,12 +228,15 @@ static const char *step_denial(struct fb_diff *diff, const struct fb_step_state 
         return "warm-up: shown, not judged";
     if (sick) {
         fb_step_health_text(sick, &words);
-        text = fb_state_text(diff->state, "%s: a sick step is shown and not judged", words.data);
+        text = fb_state_text(diff->state, "%s: shown, not judged", words.data);
         fb_buf_done(&words);
         return text;
     }
     if (!out->is_comparable)
         return fb_state_text(diff->state, "delivered rates differ by %.1f %%", 100 * gap);
+    if (diff->state->has_profiles && (out->samples_control <= 0 || out->samples_variant <= 0))
+        return fb_state_text(diff->state, "the profile of the %s has no sample in this step",
+                             out->samples_control <= 0 ? "control" : "variant");
     if (diff->state->has_profiles && is_period_unknown(diff->state, s))
         return "the sampling period is unknown: give it with --hz";
     if (diff->state->is_itimer && yields_differ(diff->state, s))
@@ -301,12 +304,32 @@ static void note_matching(struct fb_diff *diff)
                      state->lineup.controls, state->lineup.variants, state->lineup.pairs);
 }
 
+/* Whether every run of one arm came before every run of the other. */
+static bool is_one_after_the_other(const struct fb_diff_state *state)
+{
+    int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
+
+    for (size_t i = 0; i < state->lineup.count; i++) {
+        const struct fb_step *s = fb_matching_step(&state->matching, 0, i);
+        int side = state->lineup.replicates[i].is_variant;
+
+        if (!s || s->start_ns == 0)
+            return false;
+        first[side] = s->start_ns < first[side] ? s->start_ns : first[side];
+        last[side] = s->start_ns > last[side] ? s->start_ns : last[side];
+    }
+    return last[0] < first[1] || last[1] < first[0];
+}
+
 static void note_method(struct fb_diff *diff)
 {
     const struct fb_diff_state *state = diff->state;
 
     if (diff->pairs < 2)
         fb_diff_note(diff, "one pair: the floor between runs is assumed, not measured");
+    else if (is_one_after_the_other(state))
+        fb_diff_note(diff, "all runs of one arm came before those of the other: a drift of the "
+                           "machine is inside the difference (order C V V C avoids it)");
     if (state->is_itimer)
         fb_diff_note(diff, "process-wide timer: samples are no CPU time, so layers and frames are "
                            "judged by share");

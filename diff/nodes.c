@@ -2,8 +2,8 @@
  *
  * Whether a node's change is outside the noise is decided as for frames: variance of blocks of
  * seconds, floor, false discovery rate; self and inclusive are two families.  A window becomes a
- * table [node x cell] of at most CELLS_MAX cells (longer windows get longer cells), so inclusive
- * weights by cell are one backward pass over the nodes. */
+ * table [node x cell]; all windows of a run have CELLS_MAX cells together (longer ones get longer
+ * cells), so inclusive weights by cell are one backward pass over the nodes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "diff/frames.h"
 #include "diff/state.h"
 
-enum { CELLS_MAX = 128 };
+enum { CELLS_MAX = 128, CELLS_MIN = 10 }; /* of all windows of a run together; of one */
 
 /* One replicate, summed over the steps that are drawn. */
 struct node_run {
@@ -22,7 +22,7 @@ struct node_run {
 
 struct node_sum {
     const struct fb_diff *diff;
-    size_t nodes, pairs;
+    size_t nodes, pairs, cells_max;
     struct node_run *runs[2]; /* by side and pair of the lineup */
     uint32_t *hits[2];        /* by node: cells hit, both sides */
     bool on_ms;
@@ -54,10 +54,11 @@ static void table_grid(const struct fb_window *w, struct node_table *t)
     free(cpu);
 }
 
-static void table_fill(const struct fb_window *w, size_t nodes, struct node_table *t)
+static void table_fill(const struct fb_window *w, size_t nodes, size_t cells_max,
+                       struct node_table *t)
 {
     memset(t, 0, sizeof *t);
-    t->grain = (w->cells + CELLS_MAX - 1) / CELLS_MAX;
+    t->grain = (w->cells + cells_max - 1) / cells_max;
     t->grain = t->grain > 0 ? t->grain : 1;
     t->cells = w->cells / t->grain;
     t->x = fb_alloc_array(nodes * t->cells + 1, sizeof *t->x);
@@ -149,7 +150,7 @@ static void window_add(struct node_sum *sum, struct node_run *run, const struct 
     run->degrees += fmin(w->grid.degrees, 1e6);
     if (w->events_count == 0)
         return;
-    table_fill(w, sum->nodes, &t);
+    table_fill(w, sum->nodes, sum->cells_max, &t);
     run_add(sum, run, &t, 0, samples_all[0]);
     table_accumulate(sum->diff->state->in->tree, &t);
     run_add(sum, run, &t, 1, samples_all[1]);
@@ -191,14 +192,21 @@ static void samples_count(const struct node_sum *sum, size_t wanted, double *con
 
 static void sum_init(struct node_sum *sum, const struct fb_diff *diff, size_t wanted)
 {
+    size_t drawn = 0;
+
     memset(sum, 0, sizeof *sum);
     sum->diff = diff;
     sum->nodes = diff->state->in->tree->count;
     sum->pairs = diff->state->lineup.pairs;
     sum->on_ms = true;
     for (size_t i = 0; i < diff->steps_count; i++)
-        if (is_drawn(diff, i, wanted))
+        if (is_drawn(diff, i, wanted)) {
             sum->on_ms = sum->on_ms && diff->steps[i].on_ms;
+            drawn++;
+        }
+    sum->cells_max = CELLS_MAX / (drawn > 0 ? drawn : 1);
+    if (sum->cells_max < CELLS_MIN)
+        sum->cells_max = CELLS_MIN;
     for (int a = 0; a < 2; a++) {
         sum->hits[a] = fb_alloc_array(sum->nodes, sizeof *sum->hits[a]);
         sum->runs[a] = fb_alloc_array(sum->pairs, sizeof *sum->runs[a]);

@@ -286,9 +286,27 @@ static void make_slower(struct world *w)
 static void make_itimer(struct world *w)
 {
     for (int i = 0; i < 2; i++) {
-        fb_profile_manifest_set(w->profiles[i], "clock.got", "itimer");
+        fb_profile_manifest_set(w->profiles[i], "clock_got", "itimer");
         w->arms[i].steps->items[0].yield = 0.9 + 0.1 * i;
     }
+}
+
+/* A profile that ended before the step did: nothing is "absent" from it. */
+static void make_empty_is_denied(void)
+{
+    struct world w;
+    struct fb_diff *diff;
+
+    two_arms(&w, 42, 40, 20);
+    (void)world_step_add(w.arms[0].steps, "2000", 2000, 200, 110);
+    (void)world_step_add(w.arms[1].steps, "2000", 2000, 200, 110);
+    for (size_t s = 200; s < 310; s++)
+        world_samples(w.profiles[0], s, "main;a_work", 50);
+    diff = world_diff(&w, NULL);
+    assert_int_equal(diff->steps_count, 2);
+    assert_int_equal(world_layer(diff, 1, "a")->verdict, FB_VERDICT_NONE);
+    assert_non_null(strstr(world_layer(diff, 1, "a")->reason, "no sample"));
+    world_done(&w, diff);
 }
 
 static void every_sick_step_is_shown_without_a_verdict(void **state)
@@ -301,6 +319,7 @@ static void every_sick_step_is_shown_without_a_verdict(void **state)
     assert_true(strstr(reason_after(make_warmup, &v), "warm-up") && v == FB_VERDICT_NONE);
     assert_true(strstr(reason_after(make_sick, &v), "EVENT") && v == FB_VERDICT_NONE);
     assert_true(strstr(reason_after(make_slower, &v), "delivered") && v == FB_VERDICT_NONE);
+    make_empty_is_denied();
     assert_true(strstr(reason_after(make_itimer, &v), "yield") && v == FB_VERDICT_NONE);
 }
 
@@ -405,8 +424,8 @@ static void arms_that_cannot_be_compared_are_refused_in_a_sentence(void **state)
 
     (void)state;
     two_arms(&w, 20, 40, 20);
-    fb_profile_manifest_set(w.profiles[0], "clock.got", "cpu");
-    fb_profile_manifest_set(w.profiles[1], "clock.got", "itimer");
+    fb_profile_manifest_set(w.profiles[0], "clock_got", "cpu");
+    fb_profile_manifest_set(w.profiles[1], "clock_got", "itimer");
     assert_int_equal(refused(&w, &err), FB_EUSAGE);
     assert_non_null(strstr(err.text, "clocks differ"));
     two_arms(&w, 20, 40, 20);
@@ -418,6 +437,15 @@ static void arms_that_cannot_be_compared_are_refused_in_a_sentence(void **state)
     w.arms[1].steps->items[0].offered = 1500;
     assert_int_equal(refused(&w, &err), FB_EUSAGE);
     assert_non_null(strstr(err.text, "matches"));
+    two_arms(&w, 20, 40, 20);
+    arm_fill(world_arm(&w, true, 110), 110, 20, 40, 20);
+    for (size_t i = 0; i < 3; i++) {
+        fb_profile_manifest_set(w.profiles[i], "host", "box");
+        fb_profile_manifest_set(w.profiles[i], "cgroup_path", "/arm");
+        fb_profile_span_update(w.profiles[i]);
+    }
+    assert_int_equal(refused(&w, &err), FB_EUSAGE);
+    assert_non_null(strstr(err.text, "cgroup"));
     world_init(&w, WORLD_RULES);
     (void)world_arm(&w, false, 110);
     assert_int_equal(refused(&w, &err), FB_EUSAGE);
