@@ -26,10 +26,11 @@ static const struct fb_json *to(const json_t *v)
 enum fb_status fb_json_parse(const char *text, size_t len, enum fb_json_mode mode,
                              struct fb_json_doc **ret_doc, size_t *ret_used, struct fb_err *err)
 {
-    size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
+    size_t flags = JSON_DECODE_ANY;
     json_error_t where;
     json_t *root;
 
+    flags |= mode == FB_JSON_STRICT ? JSON_REJECT_DUPLICATES : JSON_ALLOW_NUL;
     if (mode == FB_JSON_PREFIX)
         flags |= JSON_DISABLE_EOF_CHECK;
     root = json_loadb(text, len, flags, &where);

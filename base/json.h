@@ -34,9 +34,12 @@ enum fb_json_kind {
 enum fb_json_mode {
     FB_JSON_WHOLE,  /* the text is one value and nothing else              */
     FB_JSON_PREFIX, /* one value at the start; *ret_used says where it ended */
+    FB_JSON_STRICT, /* whole, and a key given twice or a NUL in a string is an error: for files
+                       that people write                                      */
 };
 
-/* Errors name line and column.  ret_used may be NULL.  Duplicate keys: the last counts. */
+/* Errors name line and column.  ret_used may be NULL.  Duplicate keys: the last counts,
+ * unless strict. */
 enum fb_status fb_json_parse(const char *text, size_t len, enum fb_json_mode mode,
                              struct fb_json_doc **ret_doc, size_t *ret_used, struct fb_err *err);
 void fb_json_free(struct fb_json_doc *doc);

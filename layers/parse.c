@@ -366,7 +366,7 @@ enum fb_status fb_layers_parse(const char *text, size_t len, const char *name,
     if (len > FB_LAYERS_TEXT_MAX)
         return fb_fail(err, FB_ELIMIT, "%s: %zu bytes; a rules file has at most %d", name, len,
                        FB_LAYERS_TEXT_MAX);
-    r = fb_json_parse(text, len, FB_JSON_WHOLE, &doc, NULL, err);
+    r = fb_json_parse(text, len, FB_JSON_STRICT, &doc, NULL, err);
     if (r != FB_OK)
         return fb_within(err, "%s", name);
     l = fb_alloc(sizeof *l);

@@ -15,6 +15,9 @@ static const struct {
     const char *text, *message;
 } cases[] = {
     {"{'layers': [", "rules.json: line 1, column "},
+    {"{'layers': [], 'rules': [], 'layers': []}",
+     "rules.json: line 1, column 36: duplicate object key near"},
+    {"{" LAYERS ", 'rules': [{'layer': 'a', 'leaf': 'x\\u0000y'}]}", "\\u0000 is not allowed"},
     {"[]", "rules.json: the file is a list; an object with 'layers' and 'rules' was expected"},
     {"{}", "rules.json: 'layers' is nothing; a list of objects was expected"},
     {"{'layers': 3, 'rules': []}", "rules.json: 'layers' is a number; a list of objects was"},
