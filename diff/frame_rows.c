@@ -260,6 +260,20 @@ static void row_tested(const struct family *f, const struct candidate *c, struct
     }
 }
 
+/* A process of a JVM inlines a method or does not, for its whole life: that a leaf is missing from
+ * one process says little, from every process of one arm and from none of the other much. */
+static void row_absent(const struct family *f, const struct fb_step_state *s,
+                       struct fb_diff_row *row, const struct fb_share *living, bool is_variant)
+{
+    bool in_all = f->pairs >= 2;
+
+    fb_row_absent(f->diff->state, s, row, living, is_variant);
+    for (size_t i = 0; i < f->pairs; i++)
+        in_all = in_all && living[i].samples > 0;
+    if (f->diff->options.is_jvm && !in_all)
+        row->verdict = FB_VERDICT_NOT_SEEN;
+}
+
 static void row_verdict(struct family *f, const struct candidate *c, struct fb_diff_row *row)
 {
     const struct fb_diff_step *out = &f->diff->steps[f->step];
@@ -279,7 +293,7 @@ static void row_verdict(struct family *f, const struct candidate *c, struct fb_d
     else if (fb_row_is_unknown_noise(out, row))
         fb_row_deny(row, "not larger than the difference of the [unknown] shares");
     else if (c->in_control != c->in_variant)
-        fb_row_absent(f->diff->state, s, row, living, c->in_variant);
+        row_absent(f, s, row, living, c->in_variant);
     else if (is_one_jvm_pair)
         fb_row_deny(row, "one pair of JVM arms ranks frames and cannot judge them");
     else if (!c->is_tested)
