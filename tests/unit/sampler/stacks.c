@@ -21,6 +21,11 @@ TRAP("stacks_trap_off", "andq $~0x100");
 __asm__(
     ".text\n.balign 64\n\t.skip 32, 0xcc\n.globl stacks_bare\nstacks_bare:\n\tnop\n\txorl %eax, "
     "%eax\n\tnop\n\tret\n.globl stacks_bare_end\nstacks_bare_end:\n\t.skip 32, 0xcc\n");
+/* The next function's record starts right behind the call, and would give another CFA. */
+__asm__(
+    ".text\n.globl stacks_last_call\n.type stacks_last_call, @function\nstacks_last_call:\n"
+    ".cfi_startproc\n\tpushq %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0\n\tcall *%rdi\n"
+    ".cfi_endproc\nstacks_after_last_call:\n.cfi_startproc\n\tpopq %rbx\n\tret\n.cfi_endproc\n");
 #endif
 
 static stacks_leaf current_leaf;

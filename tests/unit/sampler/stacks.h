@@ -29,6 +29,9 @@ void stacks_trap_off(void);
 void stacks_bare(void);
 void stacks_bare_end(void);
 
+/* Calls leaf with its last instruction: the return address is another function's (x86_64). */
+void stacks_last_call(stacks_leaf leaf);
+
 /* Library calls through the PLT, string functions written in assembly, C++-like cleanups. */
 unsigned stacks_library(void);
 
