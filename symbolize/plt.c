@@ -22,7 +22,7 @@ struct slots {
 /* One PLT section being decoded. */
 struct table {
     const uint8_t *bytes;
-    size_t size, entry; /* entry: bytes of one, where the machine needs to know */
+    size_t size;
     uint64_t address;
     const struct slots *slots;
     struct fb_symbol_index *stubs;
@@ -82,7 +82,7 @@ static void add_relocations(const struct fb_elf_file *file, Elf_Scn *section,
             const struct fb_symbol *target =
                 fb_symbol_index_find(functions, (uint64_t)rela.r_addend);
 
-            name = target ? target->name : NULL;
+            name = target && target->ifunc ? target->ifunc : target ? target->name : NULL;
         } else if (symbols && gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol)) {
             name = elf_strptr(file->elf, symbols_header.sh_link, symbol.st_name);
         }
@@ -130,33 +130,44 @@ static void add_stub(const struct table *t, size_t from, size_t to, const char *
                                                                     .kind = FB_SYMBOL_STUB});
 }
 
-/* What one x86_64 entry of at most n bytes jumps to: [endbr64] [bnd] jmp *slot(%rip), or
- * [endbr64] push $number. */
-static const char *decode_x86_entry(const struct table *t, size_t at, size_t n)
+/* The x86_64 entry at `at`, as ld, gold, lld and mold write them:
+ *     [endbr64] [mov $number, %r11d] [bnd] jmp *slot(%rip) [push $number; jmp]
+ *     [endbr64] push $number; [bnd] jmp
+ * Returns its length, a multiple of 8; 8 also where there is none. */
+static size_t decode_x86_entry(const struct table *t, size_t at, const char **ret_name)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    const uint8_t *p = t->bytes + at;
-    size_t i = n >= 4 && memcmp(p, endbr64, 4) == 0 ? 4 : 0;
+    uint8_t p[24] = {0};
+    size_t n = t->size - at < 16 ? t->size - at : 16, i = 0;
 
-    if (n >= i + 5 && p[i] == 0x68) {
+    memcpy(p, t->bytes + at, n);
+    if (memcmp(p, endbr64, 4) == 0)
+        i = 4;
+    if (p[i] == 0x68) {
         uint64_t number = fb_wire_load_le(p + i + 1, 4);
 
-        return number < t->slots->numbers ? t->slots->by_number[number] : NULL;
+        *ret_name = number < t->slots->numbers ? t->slots->by_number[number] : NULL;
+        return 16;
     }
-    if (n >= i + 1 && p[i] == 0xf2)
+    if (p[i] == 0x41 && p[i + 1] == 0xbb)
+        i += 6;
+    if (p[i] == 0xf2)
         i++;
-    if (n < i + 6 || p[i] != 0xff || p[i + 1] != 0x25)
-        return NULL;
-    return slot_name(t->slots, t->address + at + i + 6 +
-                                   (uint64_t)(int64_t)(int32_t)fb_wire_load_le(p + i + 2, 4));
+    if (p[i] != 0xff || p[i + 1] != 0x25)
+        return 8;
+    i += 6;
+    *ret_name = slot_name(t->slots, t->address + at + i +
+                                        (uint64_t)(int64_t)(int32_t)fb_wire_load_le(p + i - 4, 4));
+    return i > 8 || p[i] == 0x68 ? 16 : 8;
 }
 
 static void decode_x86(const struct table *t)
 {
-    for (size_t at = 0; at < t->size; at += t->entry) {
-        size_t n = t->size - at < t->entry ? t->size - at : t->entry;
+    for (size_t at = 0, n; at < t->size; at += n) {
+        const char *name = NULL;
 
-        add_stub(t, at, at + n, decode_x86_entry(t, at, n));
+        n = decode_x86_entry(t, at, &name);
+        add_stub(t, at, at + n < t->size ? at + n : t->size, name);
     }
 }
 
@@ -206,7 +217,6 @@ static void read_tables(const struct fb_elf_file *file, size_t names, const stru
             continue;
         const struct table t = {.bytes = data->d_buf,
                                 .size = data->d_size,
-                                .entry = header.sh_entsize == 8 ? 8 : 16,
                                 .address = header.sh_addr,
                                 .slots = slots,
                                 .stubs = stubs};

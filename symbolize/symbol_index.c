@@ -67,11 +67,12 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-static void ranges_add(struct ranges *r, const struct fb_symbol_candidate *best, uint64_t end)
+static void ranges_add(struct ranges *r, const struct fb_symbol_candidate *best, const char *ifunc,
+                       uint64_t end)
 {
     fb_vec_reserve(&r->items, &r->room, r->count + 1, sizeof *r->items);
     r->items[r->count++] =
-        (struct range){{best->start, end, best->name, best->kind}, best->whole_table};
+        (struct range){{best->start, end, best->name, ifunc, best->kind}, best->whole_table};
 }
 
 /* One range per address.  The candidates are sorted, so the first of an address is the best and
@@ -84,10 +85,14 @@ static void pick(const struct fb_symbol_index *ix, const struct code_map *map, s
     for (size_t i = 0, next; i < ix->added_count; i = next) {
         const struct fb_symbol_candidate *best = &ix->added[i];
         uint64_t size = best->size, limit;
+        const char *ifunc = NULL;
 
-        for (next = i + 1; next < ix->added_count && ix->added[next].start == best->start; next++)
+        for (next = i; next < ix->added_count && ix->added[next].start == best->start; next++) {
             if (ix->added[next].size > size)
                 size = ix->added[next].size;
+            if (!ifunc && ix->added[next].kind == FB_SYMBOL_RESOLVER)
+                ifunc = ix->added[next].name;
+        }
         while (section < map->code_count && map->code[section].end <= best->start)
             section++;
         if (section == map->code_count)
@@ -96,9 +101,9 @@ static void pick(const struct fb_symbol_index *ix, const struct code_map *map, s
             continue;
         limit = map->code[section].end;
         if (size == 0)
-            ranges_add(unsized, best, limit);
+            ranges_add(unsized, best, ifunc, limit);
         else
-            ranges_add(sized, best, size < limit - best->start ? best->start + size : limit);
+            ranges_add(sized, best, ifunc, size < limit - best->start ? best->start + size : limit);
     }
 }
 

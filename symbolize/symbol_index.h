@@ -45,7 +45,8 @@ struct fb_symbol_candidate {
 
 struct fb_symbol {
     uint64_t start, end;
-    const char *name; /* as in the table, version included */
+    const char *name;  /* as in the table, version included                    */
+    const char *ifunc; /* the IFUNC whose resolver starts here, or NULL         */
     enum fb_symbol_kind kind;
 };
 

@@ -13,18 +13,19 @@ static struct fb_buf whole(const char *path)
     return bytes;
 }
 
-/* Opens n bytes as a file and asks for a name and a line every few bytes of code; true if it
- * opened.  Nothing but survival is expected. */
-static bool survive(const void *bytes, size_t n, uint64_t step)
+/* Opens n bytes as a file and asks for a name and a line every few bytes of code; returns how many
+ * addresses had both.  Nothing but survival is expected. */
+static size_t survive(const void *bytes, size_t n, uint64_t step)
 {
     struct fb_symbols *s;
     struct fb_err err;
     void *copy = fb_alloc(n);
+    size_t answers = 0;
 
     memcpy(copy, bytes, n);
     if (fb_symbols_open_memory(copy, n, "hostile", &s, &err) != FB_OK) {
         assert_int_equal(err.status, FB_EFORMAT);
-        return false;
+        return 0;
     }
     for (uint64_t at = 0; at < 0x1800; at += step) {
         const struct fb_symbol *symbol = fb_symbols_find(s, at);
@@ -37,11 +38,13 @@ static bool survive(const void *bytes, size_t n, uint64_t step)
             fb_symbol_name(symbol, &name);
             fb_buf_done(&name);
         }
-        if (fb_symbols_line(s, at, &file, &line))
+        if (fb_symbols_line(s, at, &file, &line)) {
             assert_true(line > 0 && strlen(file) > 0);
+            answers += symbol != NULL;
+        }
     }
     fb_symbols_free(s);
-    return true;
+    return answers;
 }
 
 static void a_file_cut_at_every_byte_does_no_harm(void **state)
@@ -49,10 +52,9 @@ static void a_file_cut_at_every_byte_does_no_harm(void **state)
     struct fb_buf file = whole(BUILT "shapes-small.so");
 
     (void)state;
-    assert_true(survive(file.data, file.len, 5));
+    assert_in_range(survive(file.data, file.len, 5), 20, 10000);
     for (size_t n = 0; n < file.len; n++)
         survive(file.data, n, 97);
-    assert_false(survive(file.data, 16, 97));
     fb_buf_done(&file);
 }
 

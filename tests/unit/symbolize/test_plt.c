@@ -14,7 +14,7 @@ static void check_against_objdump(const char *path, size_t at_least)
         char *end;
 
         if (sscanf(line, "%lx <%299[^>]>:", &address, name) != 2 || !(end = strstr(name, "@plt")) ||
-            end[4] != 0)
+            end[4] != 0 || name[0] == '*')
             continue;
         expect_name(s, address, name);
         expect_name(s, address + 5, name);
@@ -75,6 +75,50 @@ static void entries_that_push_a_number_are_named(void **state)
 }
 #endif
 
+/* objdump calls it *ABS*+ADDRESS@plt: the relocation has the resolver's address and no name. */
+static void the_entry_of_a_local_ifunc_is_named(void **state)
+{
+    struct fb_symbols *s = open_symbols(NULL, BUILT "shapes-lazy.so", "");
+    char line[400], expected[64];
+    unsigned long address = 0, resolver = nm_address(BUILT "shapes-lazy.so", "choose_inner");
+    FILE *out = popen("objdump -d '" BUILT "shapes-lazy.so'", "r");
+
+    (void)state;
+    assert_non_null(out);
+    snprintf(expected, sizeof expected, "<*ABS*+%#lx@plt>:", resolver);
+    while (fgets(line, sizeof line, out))
+        if (strstr(line, expected))
+            address = strtoul(line, NULL, 16);
+    pclose(out);
+    assert_int_not_equal(address, 0);
+    expect_name(s, address, "shape_inner@plt");
+    expect_name(s, resolver, "choose_inner");
+    fb_symbols_free(s);
+}
+
+#ifdef __x86_64__
+/* Entries of 8 bytes, from an address that is no multiple of 16. */
+static void a_static_program_has_entries_of_8_bytes(void **state)
+{
+    struct fb_symbols *s = open_symbols(NULL, BUILT "shapes-static", "");
+    uint64_t resolver = nm_address(BUILT "shapes-static", "choose_first");
+    size_t found = 0;
+
+    (void)state;
+    assert_int_not_equal(resolver, 0);
+    for (uint64_t at = 0x400000; at < 0x403000; at += 8) {
+        const struct fb_symbol *symbol = fb_symbols_find(s, at);
+
+        if (symbol && symbol->kind == FB_SYMBOL_STUB) {
+            assert_int_equal(symbol->end - symbol->start, 8);
+            found += strcmp(symbol->name, "first") == 0 || strcmp(symbol->name, "second") == 0;
+        }
+    }
+    assert_int_equal(found, 2);
+    fb_symbols_free(s);
+}
+#endif
+
 /* What aarch64.sh printed when the two files were made. */
 static void aarch64_entries_are_named(void **state)
 {
@@ -107,7 +151,9 @@ int main(void)
 #ifdef __x86_64__
         cmocka_unit_test(second_plt_and_plt_got_are_named),
         cmocka_unit_test(entries_that_push_a_number_are_named),
+        cmocka_unit_test(a_static_program_has_entries_of_8_bytes),
 #endif
+        cmocka_unit_test(the_entry_of_a_local_ifunc_is_named),
         cmocka_unit_test(aarch64_entries_are_named),
     };
 
