@@ -244,14 +244,27 @@ static const char *label_of(const struct fb_diff_step *s, bool is_variant)
     return "";
 }
 
+/* Bytes of the folders that both labels begin with: they tell the arms not apart. */
+static size_t common_folders(const char *a, const char *b)
+{
+    size_t common = 0;
+
+    for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            common = i + 1;
+    return common;
+}
+
 static struct fb_table *new_table(const char *what, const struct fb_diff *diff, size_t step)
 {
     const struct fb_diff_step *s = &diff->steps[step];
+    const char *control = label_of(s, false), *variant = label_of(s, true);
+    size_t skip = common_folders(control, variant);
     struct fb_buf title = {0};
     struct fb_table *t;
 
-    fb_buf_printf(&title, "%s, step %s: control %s, variant %s", what, s->name, label_of(s, false),
-                  label_of(s, true));
+    fb_buf_printf(&title, "%s, step %s: control %s, variant %s", what, s->name, control + skip,
+                  variant + skip);
     if (s->pairs > 1)
         fb_buf_printf(&title, ", %zu pairs", s->pairs);
     fb_buf_puts(&title, "; change = (variant - control) / control");
@@ -273,10 +286,16 @@ static void sentence_add(struct fb_table *t, const char *before, const char *tex
     free(note);
 }
 
+static void denial_note(struct fb_table *t, const struct fb_diff_step *s)
+{
+    sentence_add(t, "No verdicts in this step: ", s->denial);
+}
+
+/* What concerns the whole step stands once, under its metrics. */
 static void step_notes(struct fb_table *t, const struct fb_diff_step *s)
 {
     sentence_add(t, "Health of the step: ", s->why);
-    sentence_add(t, "No verdicts in this step: ", s->denial);
+    denial_note(t, s);
     if (!s->is_comparable)
         fb_table_note(t, "The delivered rates differ by more than 0.5 %: cost per request depends "
                          "on the rate, so the arms are not compared at equal load.");
@@ -318,9 +337,25 @@ static void share_notes(struct fb_table *t, const struct fb_diff_row *rows, size
         fb_table_note(t, "* the profile has no times: the correlation of its samples is assumed.");
 }
 
+static void metric_row(struct fb_table *t, const struct fb_diff_row *r, const char *denial)
+{
+    int decimals = r->id < FB_METRIC_COUNT ? metric_decimals[r->id] : 3;
+
+    fb_table_row(t);
+    fb_table_text(t, r->name);
+    fb_table_text(t, r->unit ? r->unit : "");
+    fb_table_number(t, r->value_control, decimals);
+    fb_table_number(t, r->value_variant, decimals);
+    change_cells(t, r, 0);
+    verdict_cells(t, r, 0, denial);
+    change_data(t, r);
+}
+
+/* What neither arm knows is one sentence and not eleven rows of n/a. */
 struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
 {
     const struct fb_diff_step *s = &diff->steps[step];
+    struct fb_buf unknown = {0};
     struct fb_table *t = new_table("Metrics", diff, step);
 
     fb_table_column(t, "metric", "metric", FB_ALIGN_LEFT);
@@ -332,17 +367,15 @@ struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
     change_data_columns(t);
     for (size_t i = 0; i < s->metrics_count; i++) {
         const struct fb_diff_row *r = &s->metrics[i];
-        int decimals = r->id < FB_METRIC_COUNT ? metric_decimals[r->id] : 3;
 
-        fb_table_row(t);
-        fb_table_text(t, r->name);
-        fb_table_text(t, r->unit ? r->unit : "");
-        fb_table_number(t, r->value_control, decimals);
-        fb_table_number(t, r->value_variant, decimals);
-        change_cells(t, r, 0);
-        verdict_cells(t, r, 0, s->denial);
-        change_data(t, r);
+        if (isnan(r->value_control) && isnan(r->value_variant))
+            fb_buf_printf(&unknown, "%s%s",
+                          unknown.len > 0 ? ", " : "Unknown in both arms: ", r->name);
+        else
+            metric_row(t, r, s->denial);
     }
+    sentence_add(t, "", unknown.data);
+    fb_buf_done(&unknown);
     step_notes(t, s);
     if (s->layers_count == 0)
         diff_notes(t, diff, step);
@@ -371,7 +404,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
     fb_table_note(t, note);
     free(note);
     share_notes(t, s->layers, s->layers_count);
-    step_notes(t, s);
+    denial_note(t, s);
     diff_notes(t, diff, step);
     return t;
 }
@@ -402,6 +435,6 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
     fb_table_note(t, note);
     free(note);
     share_notes(t, s->frames, s->frames_count);
-    step_notes(t, s);
+    denial_note(t, s);
     return t;
 }

@@ -76,7 +76,8 @@ function label(b, px) {
   var suffix = isDiff ? b.g.getAttribute(selfMode ? "data-s" : "data-t") : "";
   var s = widthOf(suffix);
   if (s > 0 && widthOf(b.name) + s > px && px - s < 40) { s = 0; suffix = ""; }
-  return cut(b.name, px - s) + suffix;
+  if (widthOf(b.name) + s <= px) return b.name + suffix;
+  return cut(b.name.replace(/^[^(< ]*\/(?=.)/, ""), px - s) + suffix;
 }
 
 /* ---- layout of the range view[0] .. view[1] ---- */

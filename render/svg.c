@@ -319,15 +319,29 @@ void fb_svg_box_begin(struct fb_svg *s, const struct fb_svg_box *box)
     fb_buf_putc(s->out, '"');
 }
 
+/* What of a name says most where the whole does not fit: "java/io/Writer.flush" without folders. */
+static size_t folders_of(const char *name, size_t len)
+{
+    size_t skip = 0;
+
+    for (size_t i = 0; i + 1 < len && name[i] != '(' && name[i] != '<' && name[i] != ' '; i++)
+        if (name[i] == '/')
+            skip = i + 1;
+    return skip;
+}
+
 /* The name, cut so that a suffix still fits; the suffix goes first where both would not. */
 static void label_put(struct fb_buf *out, const struct fb_svg_box *box, double px)
 {
     double suffix = fb_svg_text_width(box->suffix, strlen(box->suffix));
     double name = fb_svg_text_width(box->label, box->label_len);
+    size_t skip = 0;
 
     if (suffix > 0 && name + suffix > px && px - suffix < 40)
         suffix = 0;
-    fb_svg_cut_text_put(out, box->label, box->label_len, px - suffix);
+    if (name + suffix > px)
+        skip = folders_of(box->label, box->label_len);
+    fb_svg_cut_text_put(out, box->label + skip, box->label_len - skip, px - suffix);
     if (suffix > 0)
         fb_svg_text_put(out, box->suffix, strlen(box->suffix));
 }

@@ -53,6 +53,7 @@ static void layout_make(struct picture *p)
 static void amount_put(const struct picture *p, uint64_t width)
 {
     struct fb_buf *out = p->svg.out;
+    size_t unit = strlen(p->in->unit);
     double share = p->layout.width ? (double)width / (double)p->layout.width : 0;
 
     if (p->scale == 1)
@@ -60,7 +61,8 @@ static void amount_put(const struct picture *p, uint64_t width)
     else
         fb_buf_printf(out, "%.6g", (double)width / p->scale);
     fb_buf_putc(out, ' ');
-    fb_svg_text_put(out, p->in->unit, strlen(p->in->unit));
+    fb_svg_text_put(out, p->in->unit,
+                    unit - (width == 1 && unit > 1 && p->in->unit[unit - 1] == 's'));
     fb_buf_puts(out, ", ");
     fb_svg_percent_put(out, share);
     fb_buf_puts(out, " %");

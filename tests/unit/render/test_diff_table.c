@@ -257,6 +257,27 @@ static void metrics_have_units_and_reasons(void **state)
     fb_layers_free(f.rules);
 }
 
+static void what_neither_arm_knows_is_one_sentence(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.arms[0].label = "runs/a/same.fbank";
+    f.arms[1].label = "runs/b/same.fbank";
+    f.metrics[1].value_control = NAN;
+    t = fb_render_diff_metrics(&f.diff, 0);
+    text = written(t, "text");
+    assert_null(strstr(text, "n/a"));
+    assert_non_null(strstr(text, "Unknown in both arms: p99.\n"));
+    assert_non_null(strstr(text, ": control a/same.fbank, variant b/same.fbank;"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
 static void a_denied_step_says_why_once_and_keeps_its_rows_muted(void **state)
 {
     struct fixture f;
@@ -309,6 +330,7 @@ int main(void)
         cmocka_unit_test(notes_say_what_is_not_charged_and_leave_other_steps_out),
         cmocka_unit_test(frames_name_their_layer_and_the_tests_made),
         cmocka_unit_test(metrics_have_units_and_reasons),
+        cmocka_unit_test(what_neither_arm_knows_is_one_sentence),
         cmocka_unit_test(a_denied_step_says_why_once_and_keeps_its_rows_muted),
         cmocka_unit_test(without_cpu_there_is_no_column_of_ms),
     };

@@ -161,6 +161,25 @@ static void a_budget_keeps_all_samples_in_other(void **state)
     fixture_done(&f, svg);
 }
 
+static void names_without_room_lose_their_folders_first(void **state)
+{
+    struct fixture f = {0};
+    char *svg, *box;
+
+    (void)state;
+    tree_init(&f.tree);
+    tree_add(&f.tree, "main;org/eclipse/jetty/server/Handler.run(java/lang/String)", 12, 0);
+    tree_add(&f.tree, "main;other/code", 88, 0);
+    svg = draw(&f);
+    box = picture_box(svg, "org/eclipse/jetty/server/Handler.run(java/lang/String)");
+    assert_has(box, "\">Handler.run(java/");
+    free(box);
+    box = picture_box(svg, "other/code");
+    assert_has(box, "\">other/code</text>");
+    free(box);
+    fixture_done(&f, svg);
+}
+
 static void root_is_at_the_foot_or_as_an_icicle_at_the_head(void **state)
 {
     struct fixture f = {0};
@@ -248,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_script_cannot_end_its_cdata),
         cmocka_unit_test(same_input_same_bytes_whatever_the_order),
         cmocka_unit_test(a_budget_keeps_all_samples_in_other),
+        cmocka_unit_test(names_without_room_lose_their_folders_first),
         cmocka_unit_test(root_is_at_the_foot_or_as_an_icicle_at_the_head),
         cmocka_unit_test(weights_that_are_shares_keep_their_proportion),
         cmocka_unit_test(no_samples_is_a_picture_that_says_so),
