@@ -251,6 +251,8 @@ static void put_samples(struct fb_bank_decoder *d, struct fb_wire_in *in)
         in->bad = true;
         return;
     }
+    if (n == 0)
+        return;
     fb_profile_samples_reserve(d->p, n);
     for (size_t i = 0; i < n; i++) {
         uint64_t step = (uint64_t)fb_wire_get_signed(in) * grain_ns;
