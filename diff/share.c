@@ -201,8 +201,8 @@ static void wilson(double p, double n, double z, double *ret_lo, double *ret_hi)
     double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
     double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
 
-    *ret_lo = fmax(0, centre - half);
-    *ret_hi = fmin(1, centre + half);
+    *ret_lo = fmax(0, fmin(p, centre - half)); /* p itself is inside, rounding or not */
+    *ret_hi = fmin(1, fmax(p, centre + half));
 }
 
 static void measure_nothing(const struct fb_grid *grid, struct fb_share *ret)
