@@ -1,7 +1,7 @@
 /* bench_symbols [LIBRARY]: CPU time to name 10,000 random code addresses of a large library, by
  * flamebank's index and by addr2line (and eu-addr2line where it is installed) in the same run.
  *
- * The peers get all addresses at once, function names only.  "named" is how many each could name;
+ * The peers get all addresses at once, names and lines.  "named" is how many each could name;
  * the addresses are uniform over the sections of code, so gaps are among them. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +53,13 @@ static void pick_addresses(const struct fb_elf_file *file, uint64_t *addresses)
     }
 }
 
-/* Ours: opening with the index, then the names; demangled, as in a profile. */
+/* Ours: opening with the index, then the names, demangled, and the lines, as in a profile. */
 static double measure_ours(const char *path, const uint64_t *addresses)
 {
-    double start = cpu_seconds(RUSAGE_SELF), opened, found, end;
+    double start = cpu_seconds(RUSAGE_SELF), opened, found, shown, end;
     struct fb_symbols *symbols;
     struct fb_err err;
-    size_t named = 0, bytes = 0;
+    size_t named = 0, bytes = 0, lines = 0;
 
     if (fb_symbols_open(NULL, path, "", &symbols, &err) != FB_OK) {
         fprintf(stderr, "bench_symbols: %s\n", err.text);
@@ -78,35 +78,45 @@ static double measure_ours(const char *path, const uint64_t *addresses)
         bytes += name.len;
         fb_buf_done(&name);
     }
+    shown = cpu_seconds(RUSAGE_SELF);
+    for (size_t i = 0; i < ADDRESSES; i++) {
+        const char *source;
+        uint32_t line;
+
+        lines += fb_symbols_line(symbols, addresses[i], &source, &line);
+    }
     end = cpu_seconds(RUSAGE_SELF);
-    printf("%-14s %8.1f ms CPU  %5zu named  (index %.1f ms, look-ups %.2f us each, names %.2f us "
-           "each, %zu bytes)\n",
-           "flamebank", (end - start) * 1e3, named, (opened - start) * 1e3,
-           (found - opened) * 1e6 / ADDRESSES, (end - found) * 1e6 / ADDRESSES, bytes);
+    printf("%-14s %8.1f ms CPU  %5zu named, %5zu lines  (index %.1f ms; each: look-up %.2f us, "
+           "name %.2f us, line %.2f us; %zu bytes)\n",
+           "flamebank", (end - start) * 1e3, named, lines, (opened - start) * 1e3,
+           (found - opened) * 1e6 / ADDRESSES, (shown - found) * 1e6 / ADDRESSES,
+           (end - shown) * 1e6 / ADDRESSES, bytes);
     fb_symbols_free(symbols);
     return end - start;
 }
 
-/* One run of a peer with the addresses in a file; every other line is a function name. */
+/* One run of a peer with the addresses in a file; lines come in pairs: function, place. */
 static void measure_peer(const char *tool, const char *path, const char *input, double ours)
 {
     char *command = fb_format("%s -f -C -e '%s' < '%s' 2>&1", tool, path, input), line[16384];
     double start = cpu_seconds(RUSAGE_CHILDREN), spent;
     FILE *out = popen(command, "r");
-    size_t lines = 0, named = 0;
+    size_t lines = 0, named = 0, placed = 0;
 
     free(command);
-    while (out && fgets(line, sizeof line, out)) {
-        named += lines % 2 == 0 && strncmp(line, "??", 2) != 0;
-        lines++;
+    for (; out && fgets(line, sizeof line, out); lines++) {
+        bool known = strncmp(line, "??", 2) != 0 && !strstr(line, ":?");
+
+        named += lines % 2 == 0 && known;
+        placed += lines % 2 == 1 && known;
     }
     if (!out || pclose(out) != 0 || lines < ADDRESSES) {
         printf("%-14s not run\n", tool);
         return;
     }
     spent = cpu_seconds(RUSAGE_CHILDREN) - start;
-    printf("%-14s %8.1f ms CPU  %5zu named  %.0f times ours\n", tool, spent * 1e3, named,
-           spent / ours);
+    printf("%-14s %8.1f ms CPU  %5zu named, %5zu lines  %.0f times ours\n", tool, spent * 1e3,
+           named, placed, spent / ours);
 }
 
 int main(int argc, char **argv)
