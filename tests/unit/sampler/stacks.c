@@ -31,14 +31,6 @@ __asm__(
 static stacks_leaf current_leaf;
 static volatile unsigned sink;
 
-__attribute__((noinline)) static unsigned with_alloca(unsigned depth, stacks_leaf leaf)
-{
-    char *p = alloca(16 + depth % 7 * 24);
-
-    memset(p, (int)depth, 16);
-    return stacks_recurse(depth - 1, leaf) + (unsigned)p[3];
-}
-
 __attribute__((noinline)) static unsigned realigned(unsigned depth, stacks_leaf leaf)
 {
     _Alignas(64) volatile char big[192];
@@ -55,6 +47,15 @@ __attribute__((noinline)) static unsigned realigned_alloca(unsigned depth, stack
     big[depth % 128] = 2;
     p[1] = 3;
     return stacks_recurse(depth - 1, leaf) + (unsigned)big[depth % 128] + (unsigned)p[1];
+}
+
+/* Its frame is left by rbp, which the one that it calls has saved in a realigned frame. */
+__attribute__((noinline)) static unsigned with_alloca(unsigned depth, stacks_leaf leaf)
+{
+    char *p = alloca(16 + depth % 7 * 24);
+
+    memset(p, (int)depth, 16);
+    return realigned_alloca(depth - 1, leaf) + (unsigned)p[3];
 }
 
 __attribute__((noinline)) static unsigned large(unsigned depth, stacks_leaf leaf)
