@@ -18,7 +18,8 @@ var isDiff = svg.getAttribute("data-kind") === "diff";
 var total = num(svg, "total"), top = num(svg, "top"), row = num(svg, "row");
 var margin = num(svg, "margin"), icicle = num(svg, "icicle") === 1;
 var room = 86; /* px for the details, under what the picture has without a script */
-var height = svg.viewBox.baseVal.height + room, width = svg.viewBox.baseVal.width;
+var height = svg.viewBox.baseVal.height + room, leastWidth = svg.viewBox.baseVal.width;
+var width = leastWidth, scale = 1;
 var boxes = [], byName = new Map(), zoom = 0, at = -1, view = [0, total];
 var filter = new Set(), query = "", selfMode = false;
 
@@ -82,13 +83,13 @@ function label(b, px) {
 
 /* ---- layout of the range view[0] .. view[1] ---- */
 function layout() {
-  var inner = width - 2 * margin, scale = inner / (view[1] - view[0] || 1);
+  var inner = width - 2 * margin, perUnit = inner / (view[1] - view[0] || 1);
   boxes.forEach(function (b) {
     var from = Math.max(b.x, view[0]), to = Math.min(b.x + b.w, view[1]);
-    var w = (to - from) * scale, off = !(w > 0.15), gap = w > 4 ? 0.8 : w * 0.2, x;
+    var w = (to - from) * perUnit, off = !(w > 0.15), gap = w > 4 ? 0.8 : w * 0.2, x;
     if (off !== b.off) { b.g.classList.toggle("off", off); b.off = off; }
     if (off) return;
-    x = margin + (from - view[0]) * scale;
+    x = margin + (from - view[0]) * perUnit;
     b.rect.setAttribute("x", x.toFixed(2));
     b.rect.setAttribute("width", (w - gap).toFixed(2));
     if (w > 8) b.rect.setAttribute("rx", 2); else b.rect.removeAttribute("rx");
@@ -238,7 +239,7 @@ function show(i) {
   follow();
 }
 function follow() {
-  var h = num(bar, "h"), low = alone ? window.innerHeight : 0, y = window.scrollY || 0;
+  var h = num(bar, "h"), low = window.innerHeight / scale, y = (window.scrollY || 0) / scale;
   var place = alone ? Math.min(height, y + low) : height;
   bar.setAttribute("transform", "translate(0," + (place - h - 4) + ")");
   tools.setAttribute("transform", "translate(0," + (alone ? Math.max(0, Math.min(y - toolsTop + 4, height - toolsTop - 60)) : 0) + ")");
@@ -440,15 +441,18 @@ function load() {
   search(input.value);
   zoomTo(parseInt(want.z || "0", 10), true);
 }
+/* As wide as the window, but never too narrow for legend and notes: then all of it is scaled. */
 function size() {
+  var have = alone ? document.documentElement.clientWidth || window.innerWidth : leastWidth;
+  width = Math.max(leastWidth, have);
+  scale = Math.max(0.5, have / width);
+  svg.setAttribute("viewBox", "0 0 " + width + " " + height);
   if (alone) {
-    width = Math.max(480, document.documentElement.clientWidth || window.innerWidth);
-    svg.setAttribute("width", width);
-    svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-    svg.setAttribute("height", height);
-  } else {
-    svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-    svg.setAttribute("height", height);
+    svg.setAttribute("width", width * scale);
+    svg.setAttribute("height", height * scale);
+  } else { /* inside a page: the page says how wide */
+    svg.setAttribute("width", "100%");
+    svg.removeAttribute("height");
   }
   under.setAttribute("width", width);
   holder.setAttribute("x", width - margin - toolsWidth);

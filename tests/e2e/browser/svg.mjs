@@ -187,6 +187,25 @@ test("as an image it is drawn, in both themes", async (page, context) => {
   assert.ok((await page.screenshot()).length > 20000);
 }, { colorScheme: "dark" });
 
+test("a narrow window scales the picture and cuts nothing off", async (page) => {
+  await page.setViewportSize({ width: 700, height: 500 });
+  await page.goto(url("server-diff"));
+  const right = await page.evaluate(() => Math.max(...[...document.querySelectorAll(".k, .note")].map((e) => e.getBoundingClientRect().right)));
+  assert.ok(right <= 700, `${right} px`);
+  const bar = await page.locator(".bar").boundingBox();
+  assert.ok(bar.y + bar.height <= 500);
+});
+
+test("inside a page it keeps to its place and still zooms", async (page) => {
+  const html = `${folder}/inline.html`;
+  const svg = fs.readFileSync(`${folder}/server-flame.svg`, "utf8").replace(/^<\?xml.*\?>/, "");
+  fs.writeFileSync(html, `<!doctype html><meta charset=utf-8><div style="width:800px">${svg}</div>`);
+  await page.goto(`file://${html}`);
+  await clickBox(page, await boxNamed(page, "gzip_filter"));
+  const box = await page.locator("g.b").nth(await boxNamed(page, "gzip_filter")).locator("rect").boundingBox();
+  assert.ok(box.width > 750 && box.width < 800, `${box.width} px`);
+});
+
 test("dark pages get a dark picture", async (page) => {
   await page.goto(url("server-diff"));
   assert.equal(await page.locator(".bg").evaluate((r) => getComputedStyle(r).fill), "rgb(21, 24, 28)");
