@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "symbolize/symbolize.h"
@@ -173,6 +174,31 @@ static void lines_are_those_of_addr2line(void **state)
     fb_symbols_free(s);
 }
 
+/* With real load addresses, as the dynamic linker says them. */
+static void addresses_of_a_live_process_are_named(void **state)
+{
+    static const char *const names[] = {"getenv", "strtol", "_cmocka_run_group_tests"};
+    struct fb_profile *p = fb_profile_new();
+    fb_frame_id frames[3];
+    struct fb_symbolize_report r;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        void *function = dlsym(RTLD_DEFAULT, names[i]);
+        Dl_info info;
+
+        assert_non_null(function);
+        assert_int_not_equal(dladdr(function, &info), 0);
+        frames[i] = add_sample(p, add_module(p, info.dli_fname, ""),
+                               (uintptr_t)function - (uintptr_t)info.dli_fbase + 1, 1);
+    }
+    r = symbolize(p, NULL, false);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(name_of(p, frames[i]), names[i]);
+    fb_symbolize_report_done(&r);
+    fb_profile_free(p);
+}
+
 static void one_symbolizer_serves_several_profiles(void **state)
 {
     const struct fb_symbolizer_options options = {0};
@@ -224,6 +250,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_named_is_counted_and_noted),
         cmocka_unit_test(better_files_name_the_rest_later),
         cmocka_unit_test(lines_are_those_of_addr2line),
+        cmocka_unit_test(addresses_of_a_live_process_are_named),
         cmocka_unit_test(one_symbolizer_serves_several_profiles),
         cmocka_unit_test(names_without_an_address_are_left_alone),
     };
