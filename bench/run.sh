@@ -1,0 +1,57 @@
+#!/bin/bash
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|clock|bank|diff|size|symbols]...
+# CPU time, never wall time; each figure beside a peer or a floor of the same run.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+export LC_ALL=C
+PATH=$build/bin:$build/fixtures:$build/bench:$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+TIMEFORMAT='%U %S'
+
+# CPU seconds of a command, the least of five runs.
+cpu() {
+    for _ in 1 2 3 4 5; do { time "$@" > /dev/null 2>&1; } 2>&1; done |
+        awk '{ s = $1 + $2 } NR == 1 || s < best { best = s } END { printf "%.3f", best }'
+}
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+wants() { [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " == *" $1 "* ]]; }
+chosen=("$@")
+
+big() {
+    [ -e "$work/a.fbank" ] && return
+    make_bank "$work/a.fbank" samples=1000000 stacks=5000 hz=99 cores=100 steps=3
+    make_bank "$work/b.fbank" samples=1000000 stacks=5000 hz=99 cores=100 steps=3 seed=2 codec=1.5
+}
+
+if wants unwind; then
+    echo "== one sample in the handler (target: depth 50 <= 6 us with delivery, no slower than backtrace())"
+    bench_unwind
+fi
+if wants clock; then
+    echo "== what the clocks count and what they cost (target: weights within 3 % of CPU time, 1 and 4 threads)"
+    bash "$here/clock.sh" "$build"
+fi
+if wants bank; then
+    echo "== reading and folding 1,000,000 samples"
+    big
+    bench_bank "$work/a.fbank"
+    echo "flamebank fold                 $(cpu flamebank fold "$work/a.fbank") s CPU (target: 0.15)"
+fi
+if wants diff; then
+    echo "== diff of two banks of 1,000,000 samples"
+    big
+    fold=$(cpu flamebank fold "$work/a.fbank")
+    diff=$(cpu flamebank diff "$work/a.fbank" "$work/b.fbank")
+    echo "flamebank diff                 $diff s CPU (target: 0.5), $(ratio "$diff" "$fold") x one fold"
+fi
+if wants size; then
+    echo "== a packed bank of a steady 60 s run (target: 3.5 bytes a sample, 200 bytes a second of counters)"
+    bash "$here/size.sh" "$build" "$work"
+fi
+if wants symbols; then
+    echo "== 10,000 addresses of a large library, against addr2line"
+    bench_symbols
+fi
