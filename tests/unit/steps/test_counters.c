@@ -86,6 +86,21 @@ static void a_mark_lasts_to_its_end_to_the_next_or_to_the_profiles(void **state)
     fb_profile_free(p);
 }
 
+static void the_last_mark_takes_the_last_sample_in(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps;
+
+    (void)state;
+    mark(p, "only", 50, 0, NAN);
+    fb_profile_sample_add(p, p->last_ns, 0, FB_STACK_ROOT, 1);
+    steps = fb_steps_of_profile(p, "x.fbank");
+    assert_int_equal(fb_steps_add_counters(steps, p), 1);
+    assert_true(steps->items[0].samples == 501);
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
 static struct fb_steps *window(const char *cells)
 {
     char text[300] = "start\tend\toffered\tcpu_s\tdelivered\n";
@@ -189,8 +204,9 @@ static void the_whole_run_is_one_step(void **state)
     struct fb_steps *steps = fb_steps_whole(p, "x.fbank");
 
     (void)state;
+    fb_profile_sample_add(p, p->last_ns, 0, FB_STACK_ROOT, 1); /* a window leaves its end out */
     assert_int_equal(fb_steps_add_counters(steps, p), 1);
-    assert_true(steps->items[0].samples == 3000);
+    assert_true(steps->items[0].samples == 3001);
     fb_steps_free(steps);
     fb_profile_sample_add(folded, 0, 0, FB_STACK_ROOT, 70);
     folded->rows_merged = 1;
@@ -207,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mark_lasts_to_its_end_to_the_next_or_to_the_profiles),
+        cmocka_unit_test(the_last_mark_takes_the_last_sample_in),
         cmocka_unit_test(a_step_takes_what_it_lacks_from_the_counters),
         cmocka_unit_test(a_group_that_others_share_is_not_charged),
         cmocka_unit_test(what_the_source_says_stays),

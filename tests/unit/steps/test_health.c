@@ -52,9 +52,22 @@ static const struct {
      "2800\t110\t0\t2800\t0\t140\t1\t18\t136\n",
      "healthy|healthy|healthy"},
     {"2000\t110\t0\t2000\t0\t50\t0\t18\t136\n"
+     "2400\t110\t0\t2400\t0\t500\t9\t18\t136\n"
+     "2800\t110\t0\t2800\t0\t55\t4\t18\t136\n",
+     "healthy|INVERSION|healthy"},
+    {"2000\t110\t0\t2000\t0\t50\t0\t18\t136\n"
+     "2400\t110\t0\t2400\t0\t500\t9\t18\t136\n"
+     "2800\t110\t0\t2800\t0\t400\t1\t18\t136\n",
+     "healthy|healthy|healthy"},
+    {"2000\t110\t0\t2000\t0\t50\t0\t18\t136\n"
      "2400\t110\t0\t2400\t0\t120\t1\t18\t136\n"
      "2800\t110\t0\t2800\t0\t55\t1\t18\t136\n",
      "healthy|INVERSION|healthy"},
+    /* past the knee latency is the client's queue: no neighbour to compare with */
+    {"2000\t110\t0\t2000\t0\t50\t0\t18\t136\n"
+     "2400\t110\t0\t2400\t0\t120\t1\t18\t136\n"
+     "2800\t110\t0\t2500\t300\t55\t1\t18\t136\n",
+     "healthy|healthy|OVER"},
     /* drops in the middle of a ramp */
     {"3600\t110\t0\t3600\t0.2\t180\t0\t30\t158\n"
      "4000\t110\t0\t3959\t40.6\t190\t0\t30\t158\n"

@@ -86,6 +86,26 @@ static void durations_have_a_unit(void **state)
     assert_false(fb_duration_parse("", &s));
 }
 
+static void dates_are_those_of_the_calendar(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t epoch_s;
+    } dates[] = {
+        {"1970-01-01T00:00:01Z", 1},          {"2000-12-31T23:59:59Z", 978307199},
+        {"2024-02-29T00:00:00Z", 1709164800}, {"2026-01-15T00:00:00Z", 1768435200},
+        {"2026-03-01T00:00:00Z", 1772323200}, {"2100-03-01T00:00:00Z", 4107542400},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        int64_t ns = 0;
+
+        assert_true(fb_time_parse(dates[i].text, &ns));
+        assert_int_equal(ns, dates[i].epoch_s * 1000000000);
+    }
+}
+
 static void a_page_of_metrics_gives_what_is_on_it(void **state)
 {
     static const char page[] = "# HELP heap_used_bytes x\n"
@@ -111,6 +131,7 @@ int main(void)
         cmocka_unit_test(base64_gives_the_bytes_of_rfc_4648),
         cmocka_unit_test(what_is_not_base64_is_named_with_its_offset),
         cmocka_unit_test(durations_have_a_unit),
+        cmocka_unit_test(dates_are_those_of_the_calendar),
         cmocka_unit_test(a_page_of_metrics_gives_what_is_on_it),
     };
 
