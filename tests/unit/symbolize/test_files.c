@@ -88,6 +88,16 @@ static void a_debug_link_is_followed_without_build_id(void **state)
     fb_symbols_free(s);
 }
 
+static void a_debug_link_with_another_checksum_is_not(void **state)
+{
+    struct fb_symbols *s = open_symbols(NULL, BUILT "split/linked/wrong.so", "");
+
+    (void)state;
+    assert_false(fb_symbols_whole(s));
+    expect_name(s, nm_address(LAZY, "shape_hidden"), NULL);
+    fb_symbols_free(s);
+}
+
 static void minidebuginfo_is_unpacked(void **state)
 {
     struct fb_symbols *s = open_symbols(NULL, BUILT "split/minidebug.so", BUILD_ID);
@@ -197,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_debug_file_is_found_by_build_id),
         cmocka_unit_test(a_debug_file_stands_in_for_a_missing_file),
         cmocka_unit_test(a_debug_link_is_followed_without_build_id),
+        cmocka_unit_test(a_debug_link_with_another_checksum_is_not),
         cmocka_unit_test(minidebuginfo_is_unpacked),
         cmocka_unit_test(a_replaced_file_is_refused),
         cmocka_unit_test(a_deleted_file_that_is_still_the_same_is_taken),

@@ -51,15 +51,18 @@ static void every_frame_gets_its_name(void **state)
     uint64_t area = nm_address(LAZY, "shape_area"), side = nm_address(LAZY, "_ZN5shape4sideEi");
     fb_frame_id a = add_sample(p, m, area, 1), b = add_sample(p, m, area + 1, 1);
     fb_frame_id c = add_sample(p, again, area, 1), d = add_sample(p, m, side, 1);
+    fb_frame_id gap = add_sample(p, m, nm_address(LAZY, "shape_label") - 1, 1);
     struct fb_symbolize_report r = symbolize(p, NULL, false);
 
     (void)state;
+    assert_int_equal(p->frames[gap.n].name, 0);
     assert_string_equal(name_of(p, a), "shape_area");
     assert_string_equal(name_of(p, b), "shape_area");
     assert_string_equal(name_of(p, c), "shape_area");
     assert_string_equal(name_of(p, d), "shape::side(int)");
     assert_int_equal(p->frames[a.n].address, area);
     assert_int_equal(r.named, 4);
+    assert_int_equal(r.unknown, 1);
     assert_int_equal(r.notes_count, 0);
     fb_symbolize_report_done(&r);
     fb_profile_free(p);
