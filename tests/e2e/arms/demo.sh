@@ -1,0 +1,22 @@
+#!/bin/bash
+# The demo, shortened: real arms, real load, and the answer that must come out.
+#   demo.sh BUILD
+set -eu
+build=$1
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export DEMO_STEPS="1000 3000" DEMO_SECONDS=6 DEMO_PORT=18092
+"$root/fixtures/demo/demo.sh" "$build/bin/flamebank" "$work" > "$work/out" 2> "$work/err" ||
+    { cat "$work/out" "$work/err"; exit 1; }
+fail() { echo "demo.sh: $1"; cat "$work/out"; exit 1; }
+grep -q "deflate.*absent in control\|libz.so.*absent in control" "$work/out" ||
+    fail "deflate's frames are not absent in the control"
+grep -q "codec.*\(absent in control\|DIFF\)" "$work/out" || fail "the codec layer does not differ"
+for f in control variant diff; do
+    xmllint --noout "$work/$f.svg" || fail "$f.svg is not well-formed"
+    grep -q "deflate" "$work/$f.svg" || [ $f = control ] || fail "$f.svg does not show deflate"
+done
+for f in control variant; do
+    "$build/bin/flamebank" check "$work/$f.fbank" || fail "$f.fbank is not whole"
+done
