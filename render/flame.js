@@ -168,7 +168,7 @@ function button(text, act) {
   return b;
 }
 if (isDiff) ["inclusive", "self"].forEach(function (word, i) {
-  modes.push(button(word, function () { setMode(i === 1); save(false); }));
+  modes.push(button(word, function () { setMode(i === 1); layout(); save(false); }));
 });
 input = html("input", { type: "search", placeholder: "search (regex)  /", "aria-label": "search frames by regular expression", spellcheck: "false" }, controls);
 button("reset", reset);
@@ -179,7 +179,6 @@ function setMode(self) {
   svg.classList.toggle("self", self);
   modes.forEach(function (b, i) { b.setAttribute("aria-pressed", String((i === 1) === self)); });
   applyFilter();
-  layout();
 }
 function reset() {
   input.value = "";
@@ -466,7 +465,7 @@ window.addEventListener("resize", size);
 window.addEventListener("scroll", follow, { passive: true });
 window.addEventListener("popstate", load);
 window.addEventListener("hashchange", load);
+setMode(false);
 size();
-load();
-setMode(selfMode);
+if (location.hash) load();
 })();

@@ -18,7 +18,7 @@ static void put_text(struct fb_buf *out, const char *text, size_t len)
         else if (code == '&')
             fb_buf_puts(out, "&amp;");
         else {
-            if (code < 0x80 && strchr("\\|`*_[]~>#!", (int)code))
+            if (code < 0x80 && strchr("\\|`*_[]~>#!$", (int)code))
                 fb_buf_putc(out, '\\');
             fb_utf8_put(out, code);
         }

@@ -172,6 +172,18 @@ static void hostile_names_stay_in_their_cell(void **state)
     fb_table_free(t);
 }
 
+static void markdown_makes_no_formula_of_class_names(void **state)
+{
+    struct fb_table *t = fb_table_new("");
+
+    (void)state;
+    fb_table_column(t, "f", "f", FB_ALIGN_LEFT);
+    fb_table_row(t);
+    fb_table_text(t, "Pool$Runner.run_x$$Lambda");
+    assert_table(t, "md", "| f |\n| :--- |\n| Pool\\$Runner.run\\_x\\$\\$Lambda |\n");
+    fb_table_free(t);
+}
+
 static void csv_quotes_what_would_split_a_field(void **state)
 {
     struct fb_table *t = fb_table_new("t");
@@ -287,6 +299,7 @@ int main(void)
         cmocka_unit_test(json_is_one_document_with_null_for_unknown),
         cmocka_unit_test(colour_changes_nothing_but_the_escapes),
         cmocka_unit_test(hostile_names_stay_in_their_cell),
+        cmocka_unit_test(markdown_makes_no_formula_of_class_names),
         cmocka_unit_test(csv_quotes_what_would_split_a_field),
         cmocka_unit_test(several_tables_in_csv_say_which_row_is_whose),
         cmocka_unit_test(long_names_are_clipped_in_text_only),
