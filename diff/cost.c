@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-static const double se_max = 0.02, lag_max = 0.5;
-enum { LAG_CELLS_MIN = 20 }; /* under it the autocorrelation has an sd over 0.22 */
-
 static double longest_block_se(const double *cpu, size_t cells, double total)
 {
     size_t length = cells >= 50 ? 10 : cells >= 25 ? 5 : 1, count = cells / length;
@@ -23,35 +20,17 @@ static double longest_block_se(const double *cpu, size_t cells, double total)
     return sqrt(sum * (double)count / (double)(count - 1));
 }
 
-static double lag_one(const double *cpu, size_t cells, double total)
-{
-    double mean = total / (double)cells, cross = 0, square = 0;
-
-    for (size_t i = 0; i < cells; i++) {
-        double e = cpu[i] - mean;
-
-        square += e * e;
-        if (i > 0)
-            cross += e * (cpu[i - 1] - mean);
-    }
-    return square > 0 ? cross / square : 0;
-}
-
 void fb_cost_measure(const double *cpu, size_t cells, double cpu_s, double delivered,
                      struct fb_cost *ret_cost)
 {
-    struct fb_cost c = {.ms = NAN, .se = NAN, .lag1 = NAN};
+    struct fb_cost c = {.ms = NAN, .se = NAN};
     double total = 0;
 
     if (cpu_s > 0 && delivered > 0)
         c.ms = cpu_s * 1000 / delivered;
     for (size_t i = 0; i < cells; i++)
         total += cpu[i];
-    if (cells >= 5 && total > 0) {
-        c.has_seconds = true;
+    if (cells >= 5 && total > 0)
         c.se = longest_block_se(cpu, cells, total);
-        c.lag1 = lag_one(cpu, cells, total);
-        c.is_unsteady = c.se > se_max || (cells >= LAG_CELLS_MIN && c.lag1 > lag_max);
-    }
     *ret_cost = c;
 }

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "diff/state.h"
 
-static const double rate_tolerance = 0.005, yield_tolerance = 0.05;
+static const double rate_tolerance = 0.005, yield_tolerance = 0.05, unsteady_se = 0.02;
 
 static void options_fill(struct fb_diff_options *o)
 {
@@ -152,7 +152,8 @@ static void runs_fill(struct fb_diff_state *state, const struct fb_step_state *s
         }
 }
 
-/* UNSTEADY of the steps' own judgement, or of the CPU by second. */
+/* UNSTEADY is judged with the steps, from the process's CPU; where they could not, from the CPU
+ * that the windows have. */
 static void health_union(struct fb_diff_state *state, struct fb_step_state *s,
                          struct fb_diff_step *out)
 {
@@ -161,21 +162,16 @@ static void health_union(struct fb_diff_state *state, struct fb_step_state *s,
     for (int a = 0; a < 2; a++)
         for (size_t i = 0; i < s->pairs_count; i++) {
             const struct fb_window *w = fb_state_window(state, s, i, a == 1);
-            uint32_t health = w->step->health;
-            const char *sentence = w->step->why ? w->step->why : "";
+            const char *side = a == 1 ? "variant" : "control";
 
-            if (w->cost.is_unsteady)
-                health |= FB_STEP_UNSTEADY;
-            s->health |= health;
-            if (sentence[0] == '\0' && !w->cost.is_unsteady)
-                continue;
-            fb_buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", a == 1 ? "variant" : "control",
-                          sentence);
-            if (w->cost.is_unsteady)
-                fb_buf_printf(&why,
-                              "%sUNSTEADY: CPU per request has a standard error of %.1f %% inside "
-                              "the window, lag-1 correlation %.2f",
-                              sentence[0] ? "; " : "", 100 * w->cost.se, w->cost.lag1);
+            s->health |= w->step->health;
+            if (w->step->why && w->step->why[0] != '\0')
+                fb_buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", side, w->step->why);
+            if (isnan(w->step->cpu_se) && w->cost.se > unsteady_se) {
+                s->health |= FB_STEP_UNSTEADY;
+                fb_buf_printf(&why, "%s%s: CPU per request is unsteady (block SE %.1f %%)",
+                              why.len > 0 ? "; " : "", side, 100 * w->cost.se);
+            }
         }
     out->health = s->health;
     out->why = fb_buf_take(&why);

@@ -215,13 +215,27 @@ static bool has_second_rows(const struct fb_profile *p, const struct fb_window *
     return 5 * rows >= 4 * w->cells;
 }
 
+/* Which counter the step's CPU is of.  Where another source measured it (a job log), the cgroup's
+ * gives the shape over seconds if it is the arm's own: within 2 % of the process. */
+static bool is_process_cpu(const struct fb_window *w, const struct fb_profile *p)
+{
+    const char *source = w->step->cpu_source;
+    double process, group;
+
+    if (source && (strcmp(source, "process") == 0 || strcmp(source, "cgroup") == 0))
+        return source[0] == 'p';
+    if (!p || !fb_profile_counter_delta(p, "process.cpu_ns", w->start_ns, w->end_ns, &process))
+        return false;
+    return !fb_profile_counter_delta(p, "cgroup.cpu_ns", w->start_ns, w->end_ns, &group) ||
+           fabs(group - process) > 0.02 * process;
+}
+
 /* CPU by second, and the replicate's CPU where it has several banks: a cgroup's counter is the
  * same in all of them, processes add up. */
 static void cpu_collect(const struct fb_diff_input *in, const struct fb_replicate *r,
                         struct fb_window *w)
 {
-    const char *source = w->step->cpu_source;
-    bool is_process = source && strcmp(source, "process") == 0, ok = w->cells >= 5;
+    bool is_process = is_process_cpu(w, in->arms[r->arms[0]].profile), ok = w->cells >= 5;
     const char *name = is_process ? "process.cpu_ns" : "cgroup.cpu_ns";
     double total = 0, part;
 

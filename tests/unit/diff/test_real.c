@@ -145,14 +145,16 @@ static void run_add(struct world *w, const char *run, bool is_variant)
     struct fb_profile *p = world_arm_bare(w, is_variant);
     double counters[80 * 2], delivered[80 * 4], requests = 0;
     size_t rows = table_read(run, "counters.tsv", 2, counters, 80), requests_rows;
-    uint32_t cpu = fb_profile_counter_put(p, "cgroup.cpu_ns", "ns", FB_COUNTER_CUMULATIVE);
+    uint32_t group = fb_profile_counter_put(p, "cgroup.cpu_ns", "ns", FB_COUNTER_CUMULATIVE);
+    uint32_t process = fb_profile_counter_put(p, "process.cpu_ns", "ns", FB_COUNTER_CUMULATIVE);
     struct fb_step *s;
 
     samples_read(p, run);
     for (size_t i = 0; i < rows; i++) {
         size_t row = fb_profile_counter_row_add(p, (int64_t)counters[2 * i]);
 
-        p->counters.items[cpu].values[row] = (int64_t)counters[2 * i + 1];
+        p->counters.items[group].values[row] = (int64_t)counters[2 * i + 1];
+        p->counters.items[process].values[row] = (int64_t)counters[2 * i + 1];
     }
     requests_rows = table_read(run, "delivered.tsv", 4, delivered, 80);
     for (size_t i = 0; i < requests_rows; i++)
@@ -163,6 +165,10 @@ static void run_add(struct world *w, const char *run, bool is_variant)
     s->delivered = requests;
     s->cpu_s = (counters[2 * (rows - 1) + 1] - counters[1]) / 1e9;
     s->cpu_source = "cgroup";
+    fb_profile_span_update(p);
+    (void)fb_steps_add_counters(w->arms[w->count - 1].steps, p);
+    if (s->cpu_se > 0.02) /* as fb_steps_judge() does, without its marks for a first step */
+        s->health |= FB_STEP_UNSTEADY;
 }
 
 static struct fb_diff *pair_diff(struct world *w, const char *control, const char *variant,

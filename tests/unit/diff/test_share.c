@@ -179,7 +179,7 @@ static void floors_belong_to_kind_size_and_runtime(void **state)
     assert_close(fb_floor_cpu(0, 0.018), 0.018, 0);
 }
 
-static void cost_is_steady_until_it_wanders(void **state)
+static void the_costs_error_is_that_of_its_longest_blocks(void **state)
 {
     double cpu[110];
     struct fb_cost c;
@@ -189,14 +189,15 @@ static void cost_is_steady_until_it_wanders(void **state)
         cpu[i] = 0.8 + 0.04 * (i % 2);
     fb_cost_measure(cpu, 110, 90, 110000, &c);
     assert_close(c.ms, 90.0 * 1000 / 110000, 1e-12);
-    assert_false(c.is_unsteady);
-    assert_true(c.se < 1e-9 && c.lag1 < 0);
+    assert_close(c.se, 0, 1e-9); /* even and odd seconds cancel in 10 s */
     for (int i = 0; i < 110; i++)
-        cpu[i] = 0.8 + 0.02 * sin(i / 8.0); /* slow and small: the correlation tells */
+        cpu[i] = i / 10 % 2 ? 0.9 : 1.1; /* 6 and 5 blocks: sum of squared parts by hand */
     fb_cost_measure(cpu, 110, 90, 110000, &c);
-    assert_true(c.is_unsteady && c.lag1 > 0.9);
+    assert_close(c.se,
+                 sqrt((6 * pow(11 / 111.0 - 1 / 11.0, 2) + 5 * pow(9 / 111.0 - 1 / 11.0, 2)) * 1.1),
+                 1e-9);
     fb_cost_measure(NULL, 0, 90, NAN, &c);
-    assert_true(isnan(c.ms) && !c.is_unsteady && !c.has_seconds);
+    assert_true(isnan(c.ms) && isnan(c.se));
 }
 
 int main(void)
@@ -210,7 +211,7 @@ int main(void)
         cmocka_unit_test(nothing_is_bounded_and_has_no_logarithm),
         cmocka_unit_test(a_short_window_pays_with_its_degrees_of_freedom),
         cmocka_unit_test(floors_belong_to_kind_size_and_runtime),
-        cmocka_unit_test(cost_is_steady_until_it_wanders),
+        cmocka_unit_test(the_costs_error_is_that_of_its_longest_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,7 @@ static inline struct fb_step *world_step_add(struct fb_steps *steps, const char 
     s->uptime_before_s = s->uptime_after_s = s->speed_change = NAN;
     s->samples = s->sample_cpu_s = s->yield = NAN;
     s->cpu_span_s = (double)seconds;
+    s->cpu_se = s->cpu_lag1 = NAN;
     return s;
 }
 
@@ -156,6 +157,7 @@ static inline struct fb_profile *world_arm_bare(struct world *w, bool is_variant
     arm->profile = w->profiles[w->count++] = p;
     arm->steps = fb_alloc(sizeof *arm->steps);
     arm->steps->source = fb_strdup("test steps");
+    arm->steps->format = "tsv";
     return p;
 }
 
