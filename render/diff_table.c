@@ -9,11 +9,9 @@
 enum { FRAME_WIDTH = 48 };
 
 static const int metric_decimals[FB_METRIC_COUNT] = {
-    [FB_METRIC_OFFERED] = 0,   [FB_METRIC_DELIVERED] = 1,
-    [FB_METRIC_NOT_SENT] = 1,  [FB_METRIC_P50] = 2,
-    [FB_METRIC_P99] = 2,       [FB_METRIC_P999] = 2,
-    [FB_METRIC_CORES] = 3,     [FB_METRIC_CPU_PER_REQUEST] = 4,
-    [FB_METRIC_THROTTLED] = 1, [FB_METRIC_HEAP] = 0,
+    [FB_METRIC_OFFERED] = 0, [FB_METRIC_DELIVERED] = 1, [FB_METRIC_NOT_SENT] = 1,
+    [FB_METRIC_P50] = 2,     [FB_METRIC_P99] = 2,       [FB_METRIC_P999] = 2,
+    [FB_METRIC_CORES] = 3,   [FB_METRIC_THROTTLED] = 1, [FB_METRIC_HEAP] = 0,
     [FB_METRIC_RSS] = 0,
 };
 
@@ -44,14 +42,32 @@ static void share_cell(struct fb_table *t, const struct fb_diff_side *s)
                        s->deff_assumed ? "*" : "");
 }
 
-static void ms_cell(struct fb_table *t, const struct fb_diff_side *s)
+/* Decimals that give four digits to `largest`, at least three and at most eight. */
+static int decimals_for(double largest)
+{
+    int decimals = largest > 0 ? 3 - (int)floor(log10(largest)) : 4;
+
+    return decimals < 3 ? 3 : decimals > 8 ? 8 : decimals;
+}
+
+/* One number of decimals for all ms of a step: that of the whole cost of a request. */
+static int ms_decimals(const struct fb_diff_step *s)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < s->layers_count; i++)
+        largest = fmax(largest, fmax(s->layers[i].control.ms, s->layers[i].variant.ms));
+    return decimals_for(largest);
+}
+
+static void ms_cell(struct fb_table *t, const struct fb_diff_side *s, int decimals)
 {
     double half = half_of(s->ms, s->ms_lo, s->ms_hi);
 
     if (isnan(s->ms) || isnan(half))
-        fb_table_number(t, s->ms, 4);
+        fb_table_number(t, s->ms, decimals);
     else
-        fb_table_textf(t, s->ms, "%.4f ±%.4f", s->ms, half);
+        fb_table_textf(t, s->ms, "%.*f ±%.*f", decimals, s->ms, decimals, half);
 }
 
 /* +1: only the variant has it; -1: only the control has it; 0: both or neither. */
@@ -213,18 +229,19 @@ static void share_columns(struct fb_table *t, bool has_ms, bool on_ms)
         }
 }
 
-static void share_cells(struct fb_table *t, const struct fb_diff_row *r, bool has_ms,
+/* decimals < 0: without ms. */
+static void share_cells(struct fb_table *t, const struct fb_diff_row *r, int decimals,
                         const char *denial)
 {
     int side = presence(r);
     struct fb_buf b = {0};
 
     share_cell(t, &r->control);
-    if (has_ms)
-        ms_cell(t, &r->control);
+    if (decimals >= 0)
+        ms_cell(t, &r->control, decimals);
     share_cell(t, &r->variant);
-    if (has_ms)
-        ms_cell(t, &r->variant);
+    if (decimals >= 0)
+        ms_cell(t, &r->variant, decimals);
     change_cells(t, r, side);
     percent_text(&b, r->change_points);
     fb_table_textf(t, 100 * r->change_points, "%s", isnan(r->change_points) ? "n/a" : b.data);
@@ -341,6 +358,8 @@ static void metric_row(struct fb_table *t, const struct fb_diff_row *r, const ch
 {
     int decimals = r->id < FB_METRIC_COUNT ? metric_decimals[r->id] : 3;
 
+    if (r->id == FB_METRIC_CPU_PER_REQUEST)
+        decimals = decimals_for(fmax(r->value_control, r->value_variant));
     fb_table_row(t);
     fb_table_text(t, r->name);
     fb_table_text(t, r->unit ? r->unit : "");
@@ -386,6 +405,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
 {
     const struct fb_diff_step *s = &diff->steps[step];
     struct fb_table *t = new_table("Layers by self time", diff, step);
+    int decimals = diff->has_ms ? ms_decimals(s) : -1;
     char *note;
 
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
@@ -395,7 +415,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
             fb_table_rule(t);
         fb_table_row(t);
         fb_table_text(t, s->layers[i].name);
-        share_cells(t, &s->layers[i], diff->has_ms, s->denial);
+        share_cells(t, &s->layers[i], decimals, s->denial);
     }
     note = fb_format("%.0f samples in the control and %.0f in the variant, of which %.1f %% and "
                      "%.1f %% end in a frame without a name.",
@@ -414,6 +434,7 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
     const struct fb_diff_step *s = &diff->steps[step];
     const struct fb_layers *layers = diff->input->layers;
     struct fb_table *t = new_table("Frames by self time", diff, step);
+    int decimals = diff->has_ms ? ms_decimals(s) : -1;
     char *note;
 
     fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
@@ -427,11 +448,15 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
         fb_table_text(t, r->name);
         fb_table_text(t, r->layer < fb_layers_count(layers) ? fb_layers_get(layers, r->layer)->name
                                                             : "");
-        share_cells(t, r, diff->has_ms, s->denial);
+        share_cells(t, r, decimals, s->denial);
     }
-    note = fb_format("%zu frames, the largest changes first; %zu had enough samples to be tested, "
-                     "and their verdicts hold %.0f %% false ones at most (false discovery rate).",
-                     s->frames_count, s->frames_tested, 100 * diff->options.q);
+    if (s->frames_tested > 0 && !(s->denial && s->denial[0] != '\0'))
+        note = fb_format("%zu frames, the largest changes first; %zu had enough samples to be "
+                         "tested, and of their DIFF verdicts %.0f %% at most are false in the "
+                         "long run (false discovery rate).",
+                         s->frames_count, s->frames_tested, 100 * diff->options.q);
+    else
+        note = fb_format("%zu frames, the largest changes first.", s->frames_count);
     fb_table_note(t, note);
     free(note);
     share_notes(t, s->frames, s->frames_count);

@@ -193,6 +193,12 @@ static void put_headings(const struct page *pg)
     fb_buf_putc(pg->out, '\n');
 }
 
+/* A blank or a line end; but "5 %" stays together.  text is NUL-terminated. */
+static bool ends_word(const char *text, size_t at)
+{
+    return (text[at] == ' ' && text[at + 1] != '%') || text[at] == '\n';
+}
+
 /* Words are filled up to `width`; a longer word has a line of its own. */
 static void put_note(const struct page *pg, const char *text, size_t width)
 {
@@ -205,7 +211,7 @@ static void put_note(const struct page *pg, const char *text, size_t width)
 
         while (at < len && (text[at] == ' ' || text[at] == '\n'))
             at++;
-        for (from = at; at < len && text[at] != ' ' && text[at] != '\n';)
+        for (from = at; at < len && !ends_word(text, at);)
             at++;
         if (at == from)
             break;

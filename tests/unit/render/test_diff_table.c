@@ -278,6 +278,27 @@ static void what_neither_arm_knows_is_one_sentence(void **state)
     fb_layers_free(f.rules);
 }
 
+static void small_costs_get_the_decimals_that_they_need(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.layers[3].control.ms = 0.0042;
+    f.layers[3].variant.ms = 0.0041;
+    f.layers[1].control = side(0.30, 0.012, 0.00126, 0.00005);
+    f.layers[0].variant.ms = f.layers[1].variant.ms = f.layers[2].control.ms = NAN;
+    f.layers[2].variant.ms = NAN;
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "md");
+    assert_non_null(strstr(text, "| syscalls | 30.0 ±1.2 | 0.001260 ±0.000050 |"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
 static void a_denied_step_says_why_once_and_keeps_its_rows_muted(void **state)
 {
     struct fixture f;
@@ -331,6 +352,7 @@ int main(void)
         cmocka_unit_test(frames_name_their_layer_and_the_tests_made),
         cmocka_unit_test(metrics_have_units_and_reasons),
         cmocka_unit_test(what_neither_arm_knows_is_one_sentence),
+        cmocka_unit_test(small_costs_get_the_decimals_that_they_need),
         cmocka_unit_test(a_denied_step_says_why_once_and_keeps_its_rows_muted),
         cmocka_unit_test(without_cpu_there_is_no_column_of_ms),
     };

@@ -242,12 +242,14 @@ static void notes_wrap_at_blanks_and_lose_no_word(void **state)
     (void)state;
     fb_table_column(t, "a", "a", FB_ALIGN_LEFT);
     fb_table_note(t, "one two three four five six seven eight nine ten eleven twelve thirteen "
-                     "fourteen fifteen");
+                     "fourteen fifteen sixteen seventeen eighteen nineteen twenty twenty-one in 5 "
+                     "% or so");
     text = written(t, "text");
     notes = strstr(text, "one");
     assert_string_equal(notes,
                         "one two three four five six seven eight nine ten eleven twelve thirteen\n"
-                        "fourteen fifteen\n");
+                        "fourteen fifteen sixteen seventeen eighteen nineteen twenty twenty-one\n"
+                        "in 5 % or so\n");
     free(text);
     fb_table_free(t);
 }
