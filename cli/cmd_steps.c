@@ -8,7 +8,7 @@ static int run(const struct fb_args *args)
     struct fb_err err;
     int status;
 
-    if (fb_view_load(args, 0, &view, &err) != FB_OK)
+    if (fb_view_load(args, FB_VIEW_STEPS_SHOWN, &view, &err) != FB_OK)
         return fb_say_error(&err);
     if (!view.arms[0].steps) {
         fb_say("%s: has neither steps nor marks", view.arms[0].name);

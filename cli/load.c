@@ -104,6 +104,16 @@ static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, con
     return FB_OK;
 }
 
+/* Whether a profile's reader knows the bytes. */
+static bool is_profile(const char *bytes, size_t n)
+{
+    for (const struct fb_reader *r = fb_readers; r->name; r++) {
+        if (r->sniff(bytes, n))
+            return true;
+    }
+    return false;
+}
+
 /* A bank has its magic, steps have their own marks; what is neither may be folded text. */
 static enum fb_status take_file(struct fb_arm *arm, const struct fb_buf *bytes, const char *path,
                                 struct fb_err *err)
@@ -111,17 +121,19 @@ static enum fb_status take_file(struct fb_arm *arm, const struct fb_buf *bytes, 
     const char *data = bytes->data ? bytes->data : "";
     struct fb_profile *p;
     struct fb_steps *steps;
-    struct fb_err not_steps, not_profile;
-    bool is_bank = fb_bank_sniff(data, bytes->len);
+    enum fb_status r;
 
-    if (!is_bank && fb_steps_parse(data, bytes->len, path, &steps, &not_steps) == FB_OK)
-        return take_steps(arm, steps, path, err);
-    if (decode_profile(bytes, path, NULL, &p, &not_profile) == FB_OK)
-        return take_profile(arm, p, path, err);
-    if (is_bank || bytes->len == 0)
-        return *err = not_profile, not_profile.status;
-    return fb_fail(err, FB_EFORMAT, "neither a profile (%.240s) nor steps (%.240s)",
-                   not_profile.text, not_steps.text);
+    if (!fb_bank_sniff(data, bytes->len) && fb_steps_sniff(data, bytes->len)) {
+        r = fb_steps_parse(data, bytes->len, path, &steps, err);
+        return r == FB_OK ? take_steps(arm, steps, path, err) : r;
+    }
+    if (bytes->len > 0 && !is_profile(data, bytes->len))
+        return fb_fail(err, FB_EFORMAT,
+                       "%s: is neither a profile (a bank, folded stacks) nor steps (a job log, the "
+                       "generator's JSON, a TSV)",
+                       path);
+    r = decode_profile(bytes, path, NULL, &p, err);
+    return r == FB_OK ? take_profile(arm, p, path, err) : r;
 }
 
 static enum fb_status load_file(struct fb_arm *arm, const char *path, struct fb_err *err)
@@ -141,7 +153,8 @@ static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const c
     char *paths = fb_strdup(argument), *next = paths;
     enum fb_status r = FB_OK;
 
-    arm->name = argument;
+    arm->name = fb_strdup(argument);
+    arm->name[strcspn(arm->name, ",")] = '\0';
     while (next && r == FB_OK) {
         char *path = strsep(&next, ",");
 
@@ -159,18 +172,18 @@ static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const c
 }
 
 /* Counters, overlap and health of an arm's steps, and the warnings of their file. */
-static enum fb_status finish_steps(struct fb_arm *arm, struct fb_err *err)
+static enum fb_status finish_steps(struct fb_arm *arm, bool say_warnings, struct fb_err *err)
 {
     if (!arm->steps)
         return FB_OK;
-    for (size_t i = 0; i < arm->steps->warnings_count; i++)
-        fb_say("%s", arm->steps->warnings[i]);
     if (arm->profile && fb_steps_add_counters(arm->steps, arm->profile) == 0 &&
         arm->profile->has_times)
         return fb_fail(err, FB_EFORMAT,
                        "%s: no step of '%s' overlaps the profile (are they of the same run?)",
                        arm->name, arm->steps->source);
     fb_steps_judge(arm->steps);
+    for (size_t i = 0; say_warnings && i < arm->steps->warnings_count; i++)
+        fb_say("%s: %s", arm->steps->source, arm->steps->warnings[i]);
     return FB_OK;
 }
 
@@ -212,7 +225,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
         if (r == FB_OK && !arm->profile && (flags & FB_VIEW_NEEDS_PROFILE))
             r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
         if (r == FB_OK)
-            r = finish_steps(arm, err);
+            r = finish_steps(arm, !(flags & FB_VIEW_STEPS_SHOWN), err);
         if (r == FB_OK)
             view_add(&view, arm, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical);
     }
@@ -233,6 +246,7 @@ void fb_view_done(struct fb_view *view)
         fb_profile_free(view->arms[i].profile);
         fb_steps_free(view->arms[i].steps);
         free(view->arms[i].node_of_stack);
+        free(view->arms[i].name);
     }
     free(view->arms);
     free(view->layer_of_node);

@@ -12,7 +12,7 @@
 #include "steps/steps.h"
 
 struct fb_arm {
-    const char *name;           /* as typed                                 */
+    char *name;                 /* the first file as typed                  */
     struct fb_profile *profile; /* NULL where there is only a steps file    */
     struct fb_steps *steps;     /* NULL where there are none                */
     uint32_t *node_of_stack;    /* of the view                              */
@@ -31,6 +31,7 @@ struct fb_view {
 enum fb_view_flags {
     FB_VIEW_LAYERS = 1,        /* load the rules of --rules (default: native)           */
     FB_VIEW_NEEDS_PROFILE = 2, /* an arm without a profile is an error                 */
+    FB_VIEW_STEPS_SHOWN = 4,   /* the table of steps has their warnings: not on stderr  */
 };
 
 /* Loads all positional arguments as arms. */

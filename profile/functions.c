@@ -100,9 +100,10 @@ static uint32_t *short_names(struct fb_functions *fns, const struct fb_profile *
     return names;
 }
 
-static void unknown_name(const struct fb_functions *fns, uint32_t module, struct fb_buf *out)
+static void unknown_name(const struct fb_functions *fns, enum fb_frame_kind kind, uint32_t module,
+                         struct fb_buf *out)
 {
-    fb_buf_puts(out, "[unknown]");
+    fb_buf_puts(out, kind == FB_FRAME_JIT ? "[unknown jit]" : "[unknown]");
     if (module != 0) {
         fb_buf_putc(out, ' ');
         fb_buf_puts(out, fb_strings_get(&fns->strings, module));
@@ -118,7 +119,7 @@ static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
 
     text->len = 0;
     if (raw->len == 0)
-        unknown_name(fns, module, text);
+        unknown_name(fns, f->kind, module, text);
     else if (canonical)
         canonical(raw->text, raw->len, f->kind, text);
     if (text->len == 0)

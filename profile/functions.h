@@ -11,7 +11,8 @@
  *     free(function_of_frame);
  *     fb_functions_done(&fns);
  *
- * A frame without a name becomes "[unknown] <module>", or "[unknown]" without a module. */
+ * A frame without a name becomes "[unknown] <module>", "[unknown]" without a module, or
+ * "[unknown jit]" in generated code. */
 #ifndef FB_PROFILE_FUNCTIONS_H
 #define FB_PROFILE_FUNCTIONS_H
 

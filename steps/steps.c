@@ -186,6 +186,15 @@ static void overlaps_check(struct fb_steps *steps)
     }
 }
 
+bool fb_steps_sniff(const char *text, size_t len)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        if (readers[i].sniff(text, len))
+            return true;
+    }
+    return false;
+}
+
 enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
                               struct fb_steps **ret_steps, struct fb_err *err)
 {

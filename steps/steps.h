@@ -96,6 +96,11 @@ double fb_step_cores(const struct fb_step *s);          /* ms per request * deli
 enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);
 enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
                               struct fb_steps **ret_steps, struct fb_err *err);
+
+/* Whether the bytes look like steps at all: then a failure of fb_steps_parse() is the sentence to
+ * show. */
+bool fb_steps_sniff(const char *text, size_t len);
+
 /* Steps from the marks of a bank; NULL if it has none. */
 struct fb_steps *fb_steps_of_profile(const struct fb_profile *p, const char *name);
 /* One step that spans the whole profile, for a profile without any steps. */
