@@ -210,6 +210,17 @@ static bool is_period_unknown(const struct fb_diff_state *state, const struct fb
     return false;
 }
 
+/* The first run whose profile has nothing in the step: then nothing is "absent" from it; NULL. */
+static const char *empty_label(const struct fb_diff_state *state, const struct fb_step_state *s)
+{
+    for (int a = 0; a < 2; a++)
+        for (size_t i = 0; i < s->pairs_count; i++)
+            if (!(fb_state_window(state, s, i, a == 1)->samples > 0))
+                return state->in->arms[fb_lineup_side(&state->lineup, s->pairs[i], a == 1)->arms[0]]
+                    .label;
+    return NULL;
+}
+
 /* Why nothing of the step is judged; "" if it is. */
 static const char *step_denial(struct fb_diff *diff, const struct fb_step_state *s,
                                const struct fb_diff_step *out, double gap)
@@ -230,9 +241,9 @@ static const char *step_denial(struct fb_diff *diff, const struct fb_step_state 
     }
     if (!out->is_comparable)
         return fb_state_text(diff->state, "delivered rates differ by %.1f %%", 100 * gap);
-    if (diff->state->has_profiles && (out->samples_control <= 0 || out->samples_variant <= 0))
-        return fb_state_text(diff->state, "the profile of the %s has no sample in this step",
-                             out->samples_control <= 0 ? "control" : "variant");
+    if (diff->state->has_profiles && empty_label(diff->state, s))
+        return fb_state_text(diff->state, "%s has no sample in this step",
+                             empty_label(diff->state, s));
     if (diff->state->has_profiles && is_period_unknown(diff->state, s))
         return "the sampling period is unknown: give it with --hz";
     if (diff->state->is_itimer && yields_differ(diff->state, s))
@@ -317,13 +328,29 @@ static bool is_one_after_the_other(const struct fb_diff_state *state)
     return last[0] < first[1] || last[1] < first[0];
 }
 
+/* Degrees of freedom of the variance between pairs, over the steps that are judged. */
+static size_t pooled_degrees(const struct fb_diff *diff)
+{
+    size_t degrees = 0;
+
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (diff->steps[i].denial[0] == '\0')
+            degrees += diff->steps[i].pairs - 1;
+    return degrees;
+}
+
 static void note_method(struct fb_diff *diff)
 {
     const struct fb_diff_state *state = diff->state;
 
     if (diff->pairs < 2)
         fb_diff_note(diff, "one pair: the floor between runs is assumed, not measured");
-    else if (is_one_after_the_other(state))
+    else if (pooled_degrees(diff) < 4)
+        fb_diff_note(diff,
+                     "%zu pairs leave %zu degrees of freedom, under 4: the floor between runs "
+                     "is assumed, not measured",
+                     diff->pairs, pooled_degrees(diff));
+    if (diff->pairs >= 2 && is_one_after_the_other(state))
         fb_diff_note(diff, "all runs of one arm came before those of the other: a drift of the "
                            "machine is inside the difference (order C V V C avoids it)");
     if (state->is_itimer)

@@ -557,6 +557,84 @@ static void nodes_outside_the_noise_are_marked(void **state)
     world_done(&w, diff);
 }
 
+static unsigned random_below(struct world_random *r, unsigned n)
+{
+    return (unsigned)(world_u64(r) % n);
+}
+
+static void random_world(struct world *w, struct world_random *r)
+{
+    static const char *const stacks[] = {"main;a_1",     "main;a_1;a_2",   "main;b_1",
+                                         "b_1;main;c_1", "main;[unknown]", "other"};
+    size_t pairs = 1 + random_below(r, 3), seconds = 1 + random_below(r, 60);
+
+    world_init(w, WORLD_RULES);
+    for (size_t arm = 0; arm < 2 * pairs; arm++) {
+        struct fb_profile *p = world_arm_bare(w, arm % 2 == 1);
+
+        for (size_t step = 0; step < 2; step++) {
+            struct fb_step *s = world_step_add(w->arms[arm].steps, "s", 1000 + 1000 * (double)step,
+                                               step * seconds, seconds);
+
+            s->cpu_s = random_below(r, 3) ? 1 + (double)random_below(r, 50) : NAN;
+            s->health = random_below(r, 4) ? 0 : FB_STEP_UNSTEADY;
+        }
+        world_samples(p, 0, "main;b_1", 1);
+        for (size_t i = 0; i < seconds * random_below(r, 60); i++)
+            world_samples(p, random_below(r, (unsigned)(2 * seconds + 3)),
+                          stacks[random_below(r, 1 + random_below(r, 6))], 1 + random_below(r, 3));
+        if (random_below(r, 2))
+            counters_fill(p, 2 * seconds, 1);
+    }
+}
+
+static void row_check(const struct fb_diff_row *r)
+{
+    assert_true(r->verdict < FB_VERDICT_COUNT);
+    assert_true((r->verdict == FB_VERDICT_NONE) == (r->reason[0] != '\0'));
+    if (r->control.samples > 0)
+        assert_true(r->control.share_lo <= r->control.share + 1e-12 &&
+                    r->control.share <= r->control.share_hi + 1e-12 && r->control.share_hi <= 1);
+    if (r->verdict == FB_VERDICT_DIFF)
+        assert_true(r->d_lo > 0 || r->d_hi < 0);
+    if (r->verdict == FB_VERDICT_SAME || r->verdict == FB_VERDICT_UNRESOLVED)
+        assert_true(r->d_lo <= r->d && r->d <= r->d_hi);
+    if (r->verdict == FB_VERDICT_ABSENT || r->verdict == FB_VERDICT_NOT_SEEN)
+        assert_true(r->bound > 0 && r->bound <= 1);
+}
+
+static void random_worlds_keep_the_laws(void **state)
+{
+    struct world_random r = {99};
+
+    (void)state;
+    for (int round = 0; round < 150; round++) {
+        struct fb_diff_options options = {.is_jvm = round % 3 == 0};
+        struct world w;
+        struct fb_diff *diff;
+
+        random_world(&w, &r);
+        diff = world_diff(&w, &options);
+        for (size_t i = 0; i < diff->steps_count; i++) {
+            const struct fb_diff_step *s = &diff->steps[i];
+            struct fb_diff_nodes nodes;
+            double samples = 0;
+
+            for (size_t l = 0; l + 1 < s->layers_count; l++) {
+                row_check(&s->layers[l]);
+                samples += s->layers[l].control.samples;
+            }
+            for (size_t f = 0; f < s->frames_count; f++)
+                row_check(&s->frames[f]);
+            assert_true(samples == s->samples_control);
+            fb_diff_nodes(diff, round % 2 ? i : SIZE_MAX, &nodes);
+            assert_true(nodes.control_weight <= 0 || fabs(nodes.control_total[0] - 1) < 1e-9);
+            fb_diff_nodes_done(&nodes);
+        }
+        world_done(&w, diff);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +657,7 @@ int main(void)
         cmocka_unit_test(two_pairs_of_jvm_arms_judge_against_their_own_spread),
         cmocka_unit_test(an_arm_without_a_profile_still_has_its_numbers),
         cmocka_unit_test(nodes_outside_the_noise_are_marked),
+        cmocka_unit_test(random_worlds_keep_the_laws),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
