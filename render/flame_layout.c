@@ -201,14 +201,16 @@ static struct fb_flame_box *box_add(struct fb_flame_layout *l, uint32_t node, ui
     return b;
 }
 
-/* Pre-order with an explicit stack: `path` holds the open boxes, at[] where each one's next child
- * begins and which item it is. */
+/* A box whose children are being placed. */
+struct open_box {
+    uint32_t box, item; /* item: the next child in items[]  */
+    uint64_t x;         /* where that child begins          */
+};
+
+/* Pre-order with an explicit stack: `path` holds the boxes from the root to here. */
 static void place(struct fb_flame_layout *l, const struct work *w, double *sums[2])
 {
-    struct open {
-        uint32_t box, item;
-        uint64_t x;
-    } *path = fb_alloc_array(w->items_count + 1, sizeof *path);
+    struct open_box *path = fb_alloc_array(w->items_count + 1, sizeof *path);
     size_t open = 0;
     struct fb_flame_box *b = box_add(l, 0, 0, 0);
 
@@ -216,9 +218,9 @@ static void place(struct fb_flame_layout *l, const struct work *w, double *sums[
     b->self = w->in->weights[0];
     for (int s = 0; s < 2; s++)
         b->side[s] = side_of(w, s, 0);
-    path[open++] = (struct open){0, w->first[0], 0};
+    path[open++] = (struct open_box){0, w->first[0], 0};
     while (open > 0) {
-        struct open *top = &path[open - 1];
+        struct open_box *top = &path[open - 1];
         uint32_t node = l->boxes[top->box].node, child;
 
         if (top->item < w->items_count && w->items[top->item].parent == node) {
@@ -229,7 +231,7 @@ static void place(struct fb_flame_layout *l, const struct work *w, double *sums[
             for (int s = 0; s < 2; s++)
                 b->side[s] = side_of(w, s, child);
             top->x += b->width;
-            path[open++] = (struct open){(uint32_t)(l->count - 1), w->first[child], b->x};
+            path[open++] = (struct open_box){(uint32_t)(l->count - 1), w->first[child], b->x};
             continue;
         }
         if (w->hidden[node] > 0) {
