@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +34,14 @@ static _Atomic uint32_t done;    /* futex: the last question that was served */
 static _Atomic uint32_t reasons; /* 1 << enum fb_flush of what is asked    */
 static _Atomic bool resumed;
 static _Atomic bool running;
+static _Atomic uint32_t ready;   /* futex: a new thread has its own table, or cannot */
+static _Atomic uint32_t pausing; /* enum pause */
+static int pause_socket[2];      /* [1]: where the helper sends the bank's descriptor */
+static int kept_fd = -1;         /* the bank's descriptor for a new thread, in the host's table */
+static bool own_table;
+static pthread_t helper_thread;
+
+enum pause { PAUSE_NONE, PAUSE_ASKED, PAUSE_TAKEN };
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -84,19 +94,70 @@ static void serve(uint32_t *served, uint64_t *next_ns)
     futex_wake(&done);
 }
 
+/* A table of our own with nothing of the host's in it (an end of its pipes would keep the other end
+ * waiting) but the bank that a thread before us left.  Where the kernel is too old the table stays
+ * shared, and sink.c looks before it writes. */
+static void table_unshare(void)
+{
+    unsigned keep = kept_fd >= 0 ? (unsigned)kept_fd : 0;
+
+    if (kept_fd > 0) {
+        own_table = syscall(SYS_close_range, 0u, keep - 1, (unsigned)UNSHARE) == 0;
+        if (own_table)
+            syscall(SYS_close_range, keep + 1, ~0u, 0u);
+    } else {
+        own_table = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE) == 0;
+    }
+    atomic_store(&ready, 1);
+    futex_wake(&ready);
+}
+
+/* Sends the bank's descriptor to the host's table, through a socket that is borrowed from there. */
+static void descriptor_hand_over(void)
+{
+    char data = 0;
+    char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(16))) = {0};
+    struct iovec part = {&data, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    int to = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, pause_socket[1], 0);
+
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(rights), &writer.sink.fd, sizeof(int));
+    if (to >= 0)
+        sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    /* The table ends with this thread. */
+}
+
+static bool pause_taken(void)
+{
+    uint32_t expected = PAUSE_ASKED;
+
+    if (!atomic_compare_exchange_strong(&pausing, &expected, PAUSE_TAKEN))
+        return false;
+    if (own_table && writer.sink.fd >= 0)
+        descriptor_hand_over();
+    return true;
+}
+
 static void *helper_main(void *unused)
 {
-    uint32_t served = 0;
+    uint32_t served = atomic_load(&done);
     uint64_t next_ns = fb_clock_now(); /* at once: modules first */
 
     prctl(PR_SET_NAME, "flamebank");
-    /* Nothing of the host's stays open here: an end of its pipes in our table would keep the other
-     * end waiting.  Where the kernel is too old the table stays shared, and sink.c looks before it
-     * writes. */
-    syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE);
-    do
+    table_unshare();
+    do {
         serve(&served, &next_ns);
-    while (fb_threads_live() > 0 || fb_threads_adopted() > 0);
+        if (pause_taken())
+            return unused;
+    } while (fb_threads_live() > 0 || fb_threads_adopted() > 0);
     fb_writer_flush(&writer, FB_FLUSH_EXIT);
     atomic_store(&running, false);
     atomic_fetch_add(&done, 1);
@@ -107,33 +168,26 @@ static void *helper_main(void *unused)
 static bool thread_start(size_t stack_bytes)
 {
     pthread_attr_t attr;
-    pthread_t thread;
     int r;
 
     if (pthread_attr_init(&attr) != 0)
         return false;
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     if (stack_bytes > 0)
         pthread_attr_setstacksize(&attr, stack_bytes);
-    r = fb_real.pthread_create(&thread, &attr, helper_main, NULL);
+    r = fb_real.pthread_create(&helper_thread, &attr, helper_main, NULL);
     pthread_attr_destroy(&attr);
     return r == 0;
 }
 
-bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *manifest,
-                     uint64_t run_id)
+/* With every signal blocked from its first instruction on. */
+static bool thread_start_blocked(void)
 {
     sigset_t all;
     sigset_t before;
     bool ok;
 
-    if (!fb_writer_init(&writer, config, manifest, run_id))
-        return false;
-    atomic_store(&asked, 0);
-    atomic_store(&done, 0);
-    atomic_store(&reasons, 0);
-    atomic_store(&resumed, false);
-    atomic_store(&running, true);
+    atomic_store(&pausing, PAUSE_NONE);
+    atomic_store(&ready, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* A host with much static thread-local data needs more than our size. */
@@ -141,6 +195,20 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     atomic_store(&running, ok);
     return ok;
+}
+
+bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *manifest,
+                     uint64_t run_id)
+{
+    if (!fb_writer_init(&writer, config, manifest, run_id))
+        return false;
+    atomic_store(&asked, 0);
+    atomic_store(&done, 0);
+    atomic_store(&reasons, 0);
+    atomic_store(&resumed, false);
+    atomic_store(&running, true);
+    kept_fd = -1;
+    return thread_start_blocked();
 }
 
 bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
@@ -162,6 +230,59 @@ bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
         futex_wait(&done, served, end - now);
     }
     return true;
+}
+
+static int descriptor_receive(void)
+{
+    char data;
+    char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(16)));
+    struct iovec part = {&data, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    int fd = -1;
+
+    if (recvmsg(pause_socket[0], &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) == 1 &&
+        CMSG_FIRSTHDR(&message) != NULL)
+        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+    return fd;
+}
+
+bool fb_helper_pause(unsigned timeout_ms)
+{
+    uint32_t expected = PAUSE_NONE;
+
+    if (!atomic_load(&running) || !atomic_compare_exchange_strong(&pausing, &expected, PAUSE_ASKED))
+        return false;
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pause_socket) != 0)
+        pause_socket[0] = pause_socket[1] = -1;
+    expected = PAUSE_ASKED;
+    if (!fb_helper_ask(FB_FLUSH_OPEN, timeout_ms) &&
+        atomic_compare_exchange_strong(&pausing, &expected, PAUSE_NONE)) {
+        close(pause_socket[0]);
+        close(pause_socket[1]);
+        return false;
+    }
+    pthread_join(helper_thread, NULL);
+    kept_fd = own_table ? descriptor_receive() : -1;
+    if (own_table)
+        writer.sink.fd = kept_fd;
+    close(pause_socket[0]);
+    close(pause_socket[1]);
+    return true;
+}
+
+void fb_helper_unpause(void)
+{
+    uint64_t end = fb_clock_now() + PERIOD_NS / 5;
+
+    if (thread_start_blocked())
+        while (atomic_load(&ready) == 0 && fb_clock_now() < end)
+            futex_wait(&ready, 0, PERIOD_NS / 5);
+    if (kept_fd >= 0 && (own_table || !atomic_load(&running)))
+        close(kept_fd);
+    kept_fd = -1;
 }
 
 void fb_helper_wake(void)

@@ -25,6 +25,14 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
 /* False: not done within the time, or there is no helper (any more). */
 bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms);
 
+/* Ends the thread for the moment, and starts it again: glibc makes every thread change its rights
+ * when one does, and aborts where one cannot (a host that changed its capabilities by system calls,
+ * which are per thread); and some system calls want a process with one thread.  The bank stays
+ * open: its descriptor waits in the host's table.  The new thread has the rights of the caller.
+ * False: it was not ended within the time; then fb_helper_unpause() must not be called. */
+bool fb_helper_pause(unsigned timeout_ms);
+void fb_helper_unpause(void);
+
 /* Wakes it to see whether it is alone. */
 void fb_helper_wake(void);
 

@@ -18,9 +18,9 @@ _Static_assert((int)FB_BUILD_ID_MAX == (int)FB_IMAGE_BUILD_ID_MAX, "one limit");
 enum {
     SNAPSHOT_TRIES = 16,
     GRACE_SCANS = 2,
-    FORK_WAIT_MS = 100,
+    PAUSE_NS = 200000,
+    PAUSES_MAX = 500, /* 100 ms */
     PATH_BYTES_MAX = 4096,
-    SCANNER = -1, /* of guard: the helper is inside; n > 0: so many threads are forking */
 };
 
 struct module {
@@ -57,50 +57,53 @@ static struct {
     bool unsafe;     /* forked while the loader's lock was taken: see modules.h */
 } state = {.generation = 1, .next_id = 1};
 
-static _Atomic int guard;
+/* The guard between scans and forks.  Each side says first that it comes and then looks for the
+ * other; the scan steps back, so that a fork waits for one critical section at most. */
+static _Atomic bool scanner_inside;
+static _Atomic unsigned forkers;
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool fork_holds;
 
 /* --- the guard between scans and forks ----------------------------------- */
 
-static void sleep_ms(void)
+static void sleep_a_little(void)
 {
-    struct timespec ms = {.tv_nsec = 1000000};
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-    nanosleep(&ms, NULL);
+    nanosleep(&pause, NULL);
 }
 
-static void guard_enter(void)
+/* False if threads of the host forked all the time: the scan is for later. */
+static bool guard_enter(void)
 {
-    int free_value = 0;
-
-    while (!atomic_compare_exchange_strong(&guard, &free_value, SCANNER)) {
-        free_value = 0;
-        sleep_ms();
+    for (unsigned i = 0; i < PAUSES_MAX; i++) {
+        atomic_store(&scanner_inside, true);
+        if (atomic_load(&forkers) == 0)
+            return true;
+        atomic_store(&scanner_inside, false);
+        sleep_a_little();
     }
+    return false;
 }
 
 static void guard_leave(void)
 {
-    atomic_store(&guard, 0);
+    atomic_store(&scanner_inside, false);
 }
 
 void fb_modules_fork_prepare(void)
 {
-    fork_holds = false;
-    for (int ms = 0; ms < FORK_WAIT_MS && !fork_holds; ms++) {
-        int forkers = atomic_load(&guard);
-
-        while (forkers != SCANNER && !fork_holds)
-            fork_holds = atomic_compare_exchange_weak(&guard, &forkers, forkers + 1);
-        if (!fork_holds)
-            sleep_ms();
-    }
+    atomic_fetch_add(&forkers, 1);
+    for (unsigned i = 0; i < PAUSES_MAX && atomic_load(&scanner_inside); i++)
+        sleep_a_little();
+    fork_holds = !atomic_load(&scanner_inside);
+    if (!fork_holds)
+        atomic_fetch_sub(&forkers, 1);
 }
 
 void fb_modules_fork_parent(void)
 {
     if (fork_holds)
-        atomic_fetch_sub(&guard, 1);
+        atomic_fetch_sub(&forkers, 1);
 }
 
 void fb_modules_fork_child(void)
@@ -108,7 +111,8 @@ void fb_modules_fork_child(void)
     struct module *live = state.live.data;
 
     state.unsafe = state.unsafe || !fork_holds;
-    atomic_store(&guard, 0);
+    atomic_store(&forkers, 0);
+    atomic_store(&scanner_inside, false);
     fb_code_map_forget_readers();
     state.fresh_count = 0; /* what the parent was compiling */
     for (uint32_t i = 0; i < state.live_count; i++)
@@ -147,21 +151,21 @@ static const struct fb_loader_item *item_by_identity(uint64_t identity)
     return NULL;
 }
 
-static struct fb_loader_counts counts_now(void)
+static bool counts_now(struct fb_loader_counts *ret_counts)
 {
-    struct fb_loader_counts counts;
-
-    guard_enter();
-    counts = fb_loader_counts_get();
+    if (!guard_enter())
+        return false;
+    *ret_counts = fb_loader_counts_get();
     guard_leave();
-    return counts;
+    return true;
 }
 
 static bool snapshot_take(void)
 {
     bool ok;
 
-    guard_enter();
+    if (!guard_enter())
+        return false;
     ok = fb_loader_list_take(&state.list);
     guard_leave();
     return ok;
@@ -192,7 +196,8 @@ static bool fresh_add(const struct module *m)
 {
     bool ok;
 
-    guard_enter();
+    if (!guard_enter())
+        return false;
     ok = fb_pages_reserve(&state.fresh, (state.fresh_count + 1) * sizeof *m);
     if (ok)
         ((struct module *)state.fresh.data)[state.fresh_count++] = *m;
@@ -207,20 +212,21 @@ static bool fresh_build(const struct fb_self_read *reader)
     const struct fb_loader_item *items = fb_loader_list_items(&state.list);
 
     for (uint32_t i = 0; i < state.list.count; i++) {
+        struct fb_loader_counts counts;
         struct module m = {0};
 
         if (module_by_identity(&state.live, state.live_count, items[i].identity) != NULL ||
             module_by_identity(&state.fresh, state.fresh_count, items[i].identity) != NULL)
             continue;
         module_build(&items[i], reader, &m);
-        if (counts_now().subs != state.list.counts.subs) {
+        if (!counts_now(&counts) || counts.subs != state.list.counts.subs) {
             fb_table_free(&m.table);
             state.raced++;
             return false;
         }
         if (!fresh_add(&m)) {
             fb_table_free(&m.table);
-            return true; /* short of memory: commit what there is */
+            return false; /* short of memory, or forks without end */
         }
     }
     return true;
@@ -234,7 +240,8 @@ static void gone_collect(void)
     bool quiet = fb_code_map_quiet();
     uint32_t kept = 0;
 
-    guard_enter();
+    if (!guard_enter())
+        return;
     for (uint32_t i = 0; i < state.gone_count; i++) {
         gone[i].quiet = gone[i].quiet || quiet;
         if (gone[i].quiet && state.scan - gone[i].scan >= GRACE_SCANS) {
@@ -360,8 +367,11 @@ static bool commit(bool complete)
     bool ok = same ||
               fb_pages_map(&map, sizeof(struct fb_code_map) + most * sizeof(struct fb_code_module));
 
-    guard_enter();
-    ok = ok && (same || lists_reserve(most));
+    if (!ok || !guard_enter()) {
+        fb_pages_free(&map);
+        return false;
+    }
+    ok = same || lists_reserve(most);
     if (ok && !same)
         lists_change(map);
     if (ok) {
@@ -458,7 +468,8 @@ bool fb_modules_changed(void)
         return false;
     if (state.scan == 0 || state.incomplete)
         return true;
-    counts = counts_now();
+    if (!counts_now(&counts))
+        return false;
     if (counts.adds != state.counts.adds || counts.subs != state.counts.subs)
         return true;
     state.confirmed_ns = now;

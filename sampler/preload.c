@@ -2,6 +2,7 @@
 #include "sampler/preload.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -29,6 +30,9 @@ enum { END_WAIT_MS = 200 };
 
 /* A second copy of the library finds the first one's under this name. */
 FB_EXPORT const int flamebank_preload = 1;
+
+/* Our own, whatever the name above finds. */
+extern const int own_copy __attribute__((alias("flamebank_preload"), visibility("hidden")));
 
 static struct fb_config config;
 static struct fb_manifest manifest;
@@ -74,10 +78,20 @@ void fb_preload_exec_failed(void)
     fb_clock_process_start();
 }
 
-void fb_preload_rights_change(void)
+bool fb_preload_rights_begin(void)
 {
-    if (fb_preload_active())
-        fb_helper_ask(FB_FLUSH_OPEN, END_WAIT_MS);
+    fb_real_find();
+    return fb_preload_active() && fb_helper_pause(END_WAIT_MS);
+}
+
+int fb_preload_rights_end(bool paused, int result)
+{
+    int saved = errno;
+
+    if (paused)
+        fb_helper_unpause();
+    errno = saved;
+    return result;
 }
 
 static void profiling_block(sigset_t *ret_before)
@@ -234,7 +248,7 @@ __attribute__((constructor)) static void preload_start(void)
     if (getauxval(AT_SECURE) != 0)
         return;
     first = dlsym(RTLD_DEFAULT, "flamebank_preload");
-    if (first != NULL && first != &flamebank_preload)
+    if (first != NULL && first != &own_copy)
         return;
     fb_say_init();
     if (!fb_config_read(&config, getenv, message, sizeof message - 40)) {

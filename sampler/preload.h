@@ -30,7 +30,10 @@ void fb_preload_end(void);
 void fb_preload_exec(void);
 void fb_preload_exec_failed(void);
 
-/* Makes the bank while the process may still do so. */
-void fb_preload_rights_change(void);
+/* Around a change of the process's rights, roots or namespaces: the bank is made while it may be,
+ * and our thread is not there during the call (helper.h).  begin's answer goes to end, which keeps
+ * errno and returns result. */
+bool fb_preload_rights_begin(void);
+int fb_preload_rights_end(bool paused, int result);
 
 #endif

@@ -33,6 +33,14 @@ static const struct row rows[] = {
     ROW(seteuid, "seteuid"),
     ROW(setreuid, "setreuid"),
     ROW(setresuid, "setresuid"),
+    ROW(setgid, "setgid"),
+    ROW(setegid, "setegid"),
+    ROW(setregid, "setregid"),
+    ROW(setresgid, "setresgid"),
+    ROW(setgroups, "setgroups"),
+    ROW(initgroups, "initgroups"),
+    ROW(unshare, "unshare"),
+    ROW(setns, "setns"),
     ROW(chroot, "chroot"),
 };
 

@@ -26,6 +26,14 @@ struct fb_real {
     int (*seteuid)(uid_t);
     int (*setreuid)(uid_t, uid_t);
     int (*setresuid)(uid_t, uid_t, uid_t);
+    int (*setgid)(gid_t);
+    int (*setegid)(gid_t);
+    int (*setregid)(gid_t, gid_t);
+    int (*setresgid)(gid_t, gid_t, gid_t);
+    int (*setgroups)(size_t, const gid_t *);
+    int (*initgroups)(const char *, gid_t);
+    int (*unshare)(int);
+    int (*setns)(int, int);
     int (*chroot)(const char *);
 };
 

@@ -318,9 +318,13 @@ void fb_threads_fork_child(struct fb_task *t)
 {
     uint32_t end = fb_threads_end();
 
-    for (uint32_t i = 0; i < end; i++)
+    for (uint32_t i = 0; i < end; i++) {
+        /* What they hold is the parent's: it writes it. */
+        atomic_store(&slots[i].segment, NULL);
+        slots[i].drained = false;
         if (&slots[i] != t)
             atomic_store(&slots[i].state, FB_THREAD_FREE);
+    }
     stranger_count = 0;
     adopted_count = 0;
     looked = true;
@@ -331,7 +335,6 @@ void fb_threads_fork_child(struct fb_task *t)
         t = fb_thread_claim(0);
     if (t == NULL)
         return;
-    atomic_store(&t->segment, NULL);
     atomic_store(&t->weight, 0);
     atomic_store(&t->overrun, 0);
     atomic_store(&t->handler_ns, 0);
@@ -339,7 +342,6 @@ void fb_threads_fork_child(struct fb_task *t)
     t->named_ns = 0;
     t->adopted = false;
     t->blocked = false;
-    t->drained = false;
     t->checked_cpu_ns = 0;
     t->checked_count = 0;
     t->timer = -1;

@@ -99,39 +99,3 @@ FB_EXPORT void _Exit(int status)
 {
     _exit(status);
 }
-
-/* A daemon that gives up its rights may lose the folder of its bank: the file is made before. */
-FB_EXPORT int setuid(uid_t uid)
-{
-    fb_real_find();
-    fb_preload_rights_change();
-    return fb_real.setuid(uid);
-}
-
-FB_EXPORT int seteuid(uid_t uid)
-{
-    fb_real_find();
-    fb_preload_rights_change();
-    return fb_real.seteuid(uid);
-}
-
-FB_EXPORT int setreuid(uid_t real, uid_t effective)
-{
-    fb_real_find();
-    fb_preload_rights_change();
-    return fb_real.setreuid(real, effective);
-}
-
-FB_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
-{
-    fb_real_find();
-    fb_preload_rights_change();
-    return fb_real.setresuid(real, effective, saved);
-}
-
-FB_EXPORT int chroot(const char *path)
-{
-    fb_real_find();
-    fb_preload_rights_change();
-    return fb_real.chroot(path);
-}

@@ -1,0 +1,323 @@
+#!/bin/bash
+# cases.sh LIBRARY HOSTS CASE [ARGUMENT...]: one test of the sampler in a real process.
+# Exits 0, 1 with a sentence, or 77 where the machine cannot show it.
+set -u
+library=$1
+hosts=$2
+case=$3
+shift 3
+folder=$(mktemp -d /tmp/fb-sampler-XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+mkdir banks
+unset FLAMEBANK_RUN FLAMEBANK_OUT FLAMEBANK_HZ FLAMEBANK_CLOCK FLAMEBANK_LABELS FLAMEBANK_ENV \
+    FLAMEBANK_OFF FLAMEBANK_FOLLOW FLAMEBANK_MODE LD_PRELOAD
+
+fail() {
+    echo "$case: $*"
+    exit 1
+}
+
+# profiled COMMAND...: under the sampler, banks into banks/.  Variables in front of it count.
+profiled() {
+    FLAMEBANK_OUT=${FLAMEBANK_OUT-$folder/banks/%e.%p.fbank} LD_PRELOAD=$library "$@"
+}
+
+fact() {
+    "$hosts/bank_facts" "$1" "$2" 2> /dev/null || echo none
+}
+
+# For processes that a test kills: no shell between.
+start() {
+    env FLAMEBANK_OUT="$folder/banks/%e.%p.fbank" LD_PRELOAD="$library" "$@" &
+    pid=$!
+}
+
+banks() {
+    find banks -type f -name "$1" | wc -l
+}
+
+# whole FILE: no damage, no orphans, and the writer's own count agrees.
+whole() {
+    [ "$(fact "$1" damaged)" = 0 ] || fail "$1 is damaged: $("$hosts/bank_facts" "$1" damaged 2>&1)"
+    [ "$(fact "$1" orphans)" = 0 ] || fail "$1 has samples without their stacks"
+}
+
+# near A B PERCENT: |A - B| <= PERCENT of B
+near() {
+    awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= b * p / 100) }'
+}
+
+same_as_unprofiled() { # HABIT CLOCK
+    ( "$hosts/habits" "$1" > plain.out 2> plain.err ) 2> /dev/null
+    local plain=$?
+    sed -i '/cases.sh: line/d' plain.err
+    ( FLAMEBANK_HZ=1000 FLAMEBANK_CLOCK=$2 profiled "$hosts/habits" "$1" > ours.out 2> ours.err ) \
+        2> /dev/null
+    local ours=$?
+    sed -i '/cases.sh: line/d' ours.err
+    [ $plain = $ours ] || fail "status $ours instead of $plain"
+    cmp -s plain.out ours.out || fail "output differs: $(diff plain.out ours.out)"
+    cmp -s plain.err ours.err || fail "messages differ: $(diff plain.err ours.err)"
+}
+
+habit() {
+    same_as_unprofiled "$1" "$2"
+    for bank in banks/*; do
+        [ -e "$bank" ] && whole "$bank"
+    done
+    # What ends in order has written everything: its bank has an END and the ticks of its CPU time.
+    case $1 in
+    aborts | killed | storm | block-profiling) return ;;
+    esac
+    set -- "$1" "$2" banks/*
+    [ "$(fact "$3" ended)" = 1 ] || fail "$3 has no end"
+}
+
+weight_test() { # THREADS SECONDS
+    profiled env FLAMEBANK_HZ=100 "$hosts/burn" "$1" "$2" > out || fail "burn failed"
+    local cpu weight
+    cpu=$(awk '{ print $2 / 1e7 }' out)
+    weight=$(fact banks/burn.* weight)
+    near "$weight" "$cpu" 6 || fail "weight $weight, CPU time $cpu ticks"
+    echo "weight $weight of $cpu ticks"
+}
+
+weight_of_one_thread() { weight_test 1 4; }
+weight_of_four_threads() { weight_test 4 1.5; }
+
+# 32 threads of 30 ms, 3 ticks each: what the kernel's tick swallows at their end is kept.
+weight_of_short_threads() {
+    FLAMEBANK_HZ=100 profiled "$hosts/habits" thread-ends > out
+    near "$(fact banks/habits.* weight)" 96 20 || fail "$(fact banks/habits.* weight) of 96 ticks"
+    grep -q . out
+}
+
+killed_at_random() {
+    local bank
+    for delay in 0.3 1.05 1.4 2.02 3.2; do
+        rm -f banks/*
+        FLAMEBANK_HZ=1000 start "$hosts/burn" 2 20 > out
+        sleep $delay
+        kill -KILL "$pid"
+        wait "$pid" 2> /dev/null
+        for bank in banks/*; do
+            [ -e "$bank" ] || continue
+            whole "$bank"
+            [ "$(fact "$bank" ended)" = 0 ] || fail "a killed process has an end"
+        done
+        # All but the last second is there: the samples of a flush and its counters agree.
+        bank=$(echo banks/burn.*)
+        if [ -e "$bank" ] && [ "$(fact "$bank" weight)" -gt 300 ]; then
+            near "$(fact "$bank" weight)" "$(($(fact "$bank" counter.threads.cpu_ns) / 1000000))" 25 ||
+                fail "$(fact "$bank" weight) ticks, $(fact "$bank" counter.threads.cpu_ns) ns"
+        fi
+    done
+}
+
+status_and_output() {
+    profiled true || fail "true"
+    profiled false && fail "false"
+    [ "$(profiled echo hello)" = hello ] || fail "echo"
+    profiled sh -c 'exit 37'
+    [ $? = 37 ] || fail "sh -c 'exit 37'"
+    ( profiled sh -c 'kill -9 $$' ) 2> /dev/null
+    [ $? = 137 ] || fail "killed by 9"
+    [ "$(profiled sh -c 'echo a | cat; ls /nonexistent 2>&1 | wc -l')" = "$(printf 'a\n1')" ] ||
+        fail "a pipeline"
+}
+
+forks_have_their_own_bank() {
+    FLAMEBANK_HZ=1000 profiled "$hosts/habits" fork-work > out
+    [ "$(banks '*')" = 2 ] || fail "$(banks '*') banks instead of 2"
+    local runs
+    runs=$(for bank in banks/*; do fact "$bank" run_id; done | sort -u | wc -l)
+    [ "$runs" = 1 ] || fail "$runs runs"
+    [ "$(for bank in banks/*; do fact "$bank" writer_id; done | sort -u | wc -l)" = 2 ] || fail "writers"
+    for bank in banks/*; do
+        whole "$bank"
+        [ "$(fact "$bank" ended)" = 1 ] || fail "$bank has no end"
+        case $(fact "$bank" manifest.run_root) in
+        1) near "$(fact "$bank" weight)" 200 10 || fail "parent: $(fact "$bank" weight) of 200" ;;
+        0) near "$(fact "$bank" weight)" 400 10 || fail "child: $(fact "$bank" weight) of 400" ;;
+        *) fail "no root" ;;
+        esac
+    done
+}
+
+exec_only_leaves_no_bank() {
+    FLAMEBANK_HZ=10 profiled sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; :' || fail sh
+    [ "$(banks 'true.*')" = 0 ] || fail "$(banks 'true.*') banks of true"
+    [ "$(banks '*')" = 1 ] || fail "the first process has no bank of its own"
+    rm -f banks/*
+    profiled sh -c 'exec /bin/true' || fail exec
+    [ "$(banks 'true.*')" = 1 ] || fail "exec lost the bank of the run's first process"
+}
+
+follow_none() {
+    FLAMEBANK_FOLLOW=none FLAMEBANK_HZ=1000 profiled "$hosts/habits" fork-work > out
+    [ "$(banks '*')" = 1 ] || fail "fork was followed"
+    rm -f banks/*
+    FLAMEBANK_FOLLOW=fork profiled sh -c "'$hosts/habits' burn; :" > out
+    [ "$(banks 'habits.*')" = 0 ] || fail "exec was followed"
+    [ "$(FLAMEBANK_FOLLOW=none profiled sh -c 'echo $LD_PRELOAD')" = "" ] || fail "LD_PRELOAD is left"
+}
+
+read_only_folder() {
+    FLAMEBANK_OUT=/proc/nothing/%e.fbank TMPDIR=$folder/banks profiled "$hosts/habits" burn \
+        > out 2> err || fail "status"
+    [ "$(cat out)" = burnt ] || fail "output"
+    [ "$(wc -l < err)" = 1 ] && grep -q '^flamebank: ' err || fail "messages: $(cat err)"
+    whole banks/habits.fbank
+    # A daemon that gives its rights up keeps its folder.
+    if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
+        rm -f banks/*
+        chmod 755 "$folder" banks
+        profiled setpriv --reuid 65534 --clear-groups "$hosts/habits" burn > out 2> err
+        [ "$(cat out)" = burnt ] || fail "output without rights"
+        grep -c flamebank err | grep -q '^[01]$' || fail "said more than once: $(cat err)"
+        rm -f /tmp/habits.*.fbank
+    fi
+}
+
+wrong_values() {
+    for pair in HZ=abc HZ=0 CLOCK=sundial MODE=9 RUN=0 LABELS=x FOLLOW=me OUT=%q; do
+        rm -f banks/*
+        [ "$(env "FLAMEBANK_${pair%%=*}=${pair#*=}" LD_PRELOAD="$library" echo hello 2> err)" = hello ] ||
+            fail "$pair changed the program"
+        [ "$(wc -l < err)" = 1 ] || fail "$pair: $(cat err)"
+        grep -q "^flamebank: FLAMEBANK_${pair%%=*}='${pair#*=}' is wrong, expected .*unprofiled$" err ||
+            fail "$pair: $(cat err)"
+        [ "$(find . -name '*.fbank' | wc -l)" = 0 ] || fail "$pair: a bank"
+    done
+}
+
+off() {
+    FLAMEBANK_OFF=1 FLAMEBANK_HZ=abc profiled "$hosts/habits" burn > out 2> err || fail status
+    [ ! -s err ] && [ "$(banks '*')" = 0 ] || fail "it is not off"
+}
+
+second_copy() {
+    cp "$library" copy.so
+    FLAMEBANK_OUT=$folder/banks/%e.%p.fbank FLAMEBANK_HZ=1000 LD_PRELOAD="$library $folder/copy.so" \
+        "$hosts/habits" fork-work > out || fail status
+    [ "$(banks '*')" = 2 ] || fail "$(banks '*') banks instead of 2"
+    for bank in banks/*; do
+        whole "$bank"
+    done
+}
+
+few_descriptors() {
+    profiled prlimit --nofile=4:4 "$hosts/habits" burn > out 2> err || fail "status: $(cat err)"
+    [ ! -s err ] || fail "messages: $(cat err)"
+    whole banks/habits.*
+    [ "$(fact banks/habits.* weight)" -ge 30 ] || fail "weight"
+}
+
+few_pending_signals() {
+    ( ulimit -i 0; FLAMEBANK_HZ=1000 profiled "$hosts/habits" thread-ends > out 2> err ) || fail status
+    [ "$(cat out)" = "exited 16 cancelled 16" ] || fail "output"
+    [ ! -s err ] || fail "messages: $(cat err)"
+    [ "$(fact banks/habits.* loss.1)" -ge 1 ] || fail "threads without a timer are not named"
+}
+
+truncated_stacks() {
+    FLAMEBANK_HZ=1000 profiled "$hosts/habits" recursion-5000 > out || fail status
+    local bank
+    bank=$(echo banks/habits.*)
+    whole "$bank"
+    [ "$(fact "$bank" loss.6)" -ge 100 ] || fail "loss $(fact "$bank" loss.6)"
+    [ "$(fact "$bank" truncated)" = "$(fact "$bank" loss.6)" ] || fail "marks and loss disagree"
+    [ "$(fact "$bank" deepest)" = 513 ] || fail "deepest is $(fact "$bank" deepest)"
+}
+
+deep_recursion() {
+    FLAMEBANK_HZ=1000 profiled "$hosts/habits" recursion-400 > out || fail status
+    [ "$(fact banks/habits.* truncated)" = 0 ] || fail truncated
+    [ "$(fact banks/habits.* deepest)" -ge 400 ] || fail "deepest is $(fact banks/habits.* deepest)"
+}
+
+names_and_labels() {
+    FLAMEBANK_LABELS=arm=control,image=sha256:1 FLAMEBANK_ENV=SHOWN FLAMEBANK_MODE=640 SHOWN=yes \
+        HIDDEN=secret profiled "$hosts/habits" burn > out
+    local bank
+    bank=$(echo banks/habits.*)
+    [ "$(fact "$bank" manifest.label.arm)" = control ] || fail label
+    [ "$(fact "$bank" manifest.label.image)" = sha256:1 ] || fail label
+    [ "$(fact "$bank" manifest.env.SHOWN)" = yes ] || fail "env that is permitted"
+    case $(fact "$bank" manifest.env.HIDDEN) in
+    crc32:????????) ;;
+    *) fail "env that is not permitted" ;;
+    esac
+    grep -q secret "$bank" && fail "a hidden value is in the bank"
+    [ "$(stat -c %a "$bank")" = 640 ] || fail "mode $(stat -c %a "$bank")"
+    [ "$(fact "$bank" manifest.command)" = "$hosts/habits burn" ] || fail "command"
+    [ "$(fact "$bank" manifest.exe)" = "$(realpath "$hosts/habits")" ] || fail "exe"
+    [ "$(fact "$bank" manifest.clock_got)" = cpu ] || fail clock
+}
+
+blocked_signal_is_named() {
+    profiled "$hosts/habits" block-profiling > out
+    [ "$(fact banks/habits.* loss.5)" = 1 ] || fail "loss is $(fact banks/habits.* loss.5)"
+}
+
+two_thousand_threads() {
+    FLAMEBANK_HZ=100 profiled "$hosts/habits" two-thousand-threads > out || fail status
+    local bank cpu writer
+    bank=$(echo banks/habits.*)
+    whole "$bank"
+    [ "$(fact "$bank" loss.0)" = 0 ] || fail "segments were short"
+    cpu=$(fact "$bank" counter.process.cpu_ns)
+    writer=$(fact "$bank" counter.sampler.writer_ns)
+    echo "helper $((writer / 1000000)) ms of $((cpu / 1000000)) ms"
+}
+
+nginx_workers() {
+    command -v nginx > /dev/null || exit 77
+    mkdir site logs
+    echo '{"hello": "world"}' > site/index.json
+    cat > nginx.conf << END
+worker_processes 2;
+daemon off;
+master_process on;
+pid $folder/nginx.pid;
+error_log $folder/logs/error.log;
+events { worker_connections 64; }
+http {
+    access_log off;
+    client_body_temp_path $folder/t1;
+    proxy_temp_path $folder/t2;
+    fastcgi_temp_path $folder/t3;
+    uwsgi_temp_path $folder/t4;
+    scgi_temp_path $folder/t5;
+    server { listen 127.0.0.1:18437; root $folder/site; }
+}
+END
+    chmod 755 "$folder"
+    FLAMEBANK_HZ=1000 start nginx -c "$folder/nginx.conf" -p "$folder" 2> err
+    for _ in $(seq 50); do
+        (exec 3<> /dev/tcp/127.0.0.1/18437) 2> /dev/null && break
+        sleep 0.1
+    done
+    for _ in $(seq 300); do
+        exec 3<> /dev/tcp/127.0.0.1/18437 || fail "nginx does not listen: $(cat err logs/error.log)"
+        printf 'GET /index.json HTTP/1.0\r\n\r\n' >&3
+        grep -q world <&3 || fail "no answer"
+        exec 3>&-
+    done
+    sleep 1.2
+    kill -QUIT "$pid"
+    wait "$pid" || fail "nginx ended with $?"
+    [ "$(banks 'nginx.*')" -ge 3 ] || fail "$(banks 'nginx.*') banks: $(cat err) $(ls banks)"
+    local weight=0
+    for bank in banks/nginx.*; do
+        whole "$bank"
+        [ "$(fact "$bank" ended)" = 1 ] || fail "$bank has no end"
+        weight=$((weight + $(fact "$bank" weight)))
+    done
+    [ $weight -ge 10 ] || fail "weight $weight"
+    grep flamebank err logs/error.log && fail "it spoke"
+    return 0
+}
+
+"$case" "$@"
