@@ -251,13 +251,13 @@ static const char *step_denial(struct fb_diff *diff, const struct fb_step_state 
     return "";
 }
 
-static bool can_judge_ms(const struct fb_diff *diff, const struct fb_step_state *s)
+static bool is_ms_known(const struct fb_diff *diff, const struct fb_step_state *s)
 {
     for (size_t i = 0; i < s->pairs_count; i++)
         if (isnan(fb_state_window(diff->state, s, i, false)->cost.ms) ||
             isnan(fb_state_window(diff->state, s, i, true)->cost.ms))
             return false;
-    return !diff->state->is_itimer && !(s->pairs_count < 2 && (s->health & FB_STEP_UNSTEADY));
+    return true;
 }
 
 static void step_fill(struct fb_diff *diff, size_t step)
@@ -276,8 +276,9 @@ static void step_fill(struct fb_diff *diff, size_t step)
     out->is_comparable =
         gap <= rate_tolerance || (diff->options.saturated && (s->health & FB_STEP_OVER));
     out->denial = step_denial(diff, s, out, gap);
-    out->on_ms = can_judge_ms(diff, s);
-    diff->has_ms = diff->has_ms || out->on_ms;
+    out->on_ms = is_ms_known(diff, s) && !diff->state->is_itimer &&
+                 !(s->pairs_count < 2 && (s->health & FB_STEP_UNSTEADY));
+    diff->has_ms = diff->has_ms || is_ms_known(diff, s);
     if (gap > rate_tolerance && out->is_comparable)
         fb_diff_note(diff,
                      "step %s is past the knee, delivered differs by %.1f %%: ms are per "

@@ -145,7 +145,7 @@ struct fb_diff {
     char **notes; /* sentences: one pair only, clocks, losses, unmatched steps ... */
     size_t notes_count;
     size_t pairs;
-    bool has_ms;
+    bool has_ms;                 /* ms per request is known in some step, judged or not */
     struct fb_diff_state *state; /* private */
 };
 

@@ -284,7 +284,8 @@ static void frame_runs(const struct node_sum *sum, int kind, size_t node,
         }
 }
 
-/* The p-value of a node; 2 where it is not tested; -1 where one arm alone has it, beyond chance. */
+/* The p-value of a node; 2 where it is not tested.  A node that one arm alone has is tested like
+ * any other: the binomial part is at the pooled share. */
 static double node_p_value(const struct node_sum *sum, int kind, size_t node,
                            struct fb_frame_run *const runs[2])
 {
@@ -298,8 +299,6 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
     if (samples[0] + samples[1] < FB_FRAMES_SAMPLES_MIN ||
         sum->hits[kind][node] < FB_FRAMES_HITS_MIN)
         return 2;
-    if (!(samples[0] > 0) || !(samples[1] > 0))
-        return -1;
     if (o->is_jvm)
         tau = jvm_floor(kind, (samples[0] + samples[1]) / (2 * (double)sum->pairs));
     frame_runs(sum, kind, node, runs);
@@ -319,14 +318,14 @@ static void family_judge(const struct node_sum *sum, int kind, double gap, const
 
     for (size_t i = 1; i < sum->nodes; i++) {
         p[i] = node_p_value(sum, kind, i, runs);
-        if (p[i] >= 0 && p[i] <= 1)
+        if (p[i] <= 1)
             tested[count++] = p[i];
     }
     threshold = fb_frames_threshold(tested, count, sum->diff->options.q);
     for (size_t i = 1; i < sum->nodes; i++) {
         bool is_noise = gap > 0.02 && fabs(variant[i] - control[i]) <= gap;
 
-        is_real[i] = !is_noise && (p[i] < 0 || p[i] <= threshold);
+        is_real[i] = !is_noise && p[i] <= threshold;
     }
     free(p);
     free(tested);
