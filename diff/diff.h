@@ -69,9 +69,9 @@ struct fb_diff_side {
     double share_lo, share_hi; /* 95 %                                                    */
     double ms;                 /* ms per request; NAN where CPU or delivered is unknown      */
     double ms_lo, ms_hi;
-    double cores; /* NAN where unknown                                          */
-    double deff;  /* design effect; NAN where it was assumed or is unknown      */
-    bool deff_assumed;
+    double cores;      /* NAN where unknown                                          */
+    double deff;       /* design effect; NAN where it is unknown                     */
+    bool deff_assumed; /* ... not measured, since the profile has no times */
     uint32_t hit_seconds;
 };
 
@@ -83,7 +83,7 @@ struct fb_diff_row {
     double value_control, value_variant; /* metric rows: the value in its unit            */
     const char *unit;     /* metric rows: "per s", "ms", "MB" ...                       */
     double d, d_lo, d_hi; /* ln ratio that the verdict rests on and its 95 % interval; NAN */
-    double change;        /* exp(d) - 1                                                 */
+    double change;        /* exp(d) - 1; -1 for a row that the variant lacks            */
     double change_points; /* share points, in 0..1                                      */
     double change_ms;
     double floor; /* tau used                                                   */

@@ -3,6 +3,7 @@
 #include "diff/cost.h"
 #include "diff/distribution.h"
 #include "diff/share.h"
+#include "diff/verdict.h"
 #include "world.h"
 
 enum { SECONDS = 110, WINDOWS = 1500, TRUTH_WINDOWS = 4000 };
@@ -192,11 +193,73 @@ static void ms_per_request_is_covered_as_promised(void **state)
     }
 }
 
+/* k pairs over six healthy steps, by summary: runs differ by run_sd in every value, windows by
+ * within_sd; the truth is d. */
+struct pairs_outcome {
+    double covered, diffs, same, half;
+};
+
+static void pairs_draw(struct world_random *r, size_t k, double run_sd, double within_sd, double d,
+                       struct pairs_outcome *sum)
+{
+    enum { STEPS = 6, DRAWS = 4000 };
+
+    *sum = (struct pairs_outcome){0};
+    for (int draw = 0; draw < DRAWS; draw++) {
+        double x[STEPS][8], half[8];
+        struct fb_evidence e = {.half = half, .pairs = k, .tau = 0.015, .delta = 0.05};
+        struct fb_judged j;
+
+        for (int step = 0; step < STEPS; step++) {
+            double mean = 0;
+
+            for (size_t i = 0; i < k; i++) {
+                x[step][i] = d + M_SQRT2 * hypot(run_sd, within_sd) * world_normal(r);
+                half[i] = 2.0796138 * M_SQRT2 * within_sd;
+                mean += x[step][i] / (double)k;
+            }
+            for (size_t i = 0; i < k; i++)
+                e.pooled_sum2 += pow(x[step][i] - mean, 2);
+            e.pooled_df += (double)k - 1;
+        }
+        e.d = x[0];
+        fb_verdict_judge(&e, &j);
+        sum->covered += fabs(j.d - d) <= j.half ? 100.0 / DRAWS : 0;
+        sum->diffs += j.verdict == FB_VERDICT_DIFF ? 100.0 / DRAWS : 0;
+        sum->same += j.verdict == FB_VERDICT_SAME ? 100.0 / DRAWS : 0;
+        sum->half += j.half * 100 / DRAWS;
+    }
+}
+
+static void pairs_are_covered_and_equivalence_is_not_claimed_lightly(void **state)
+{
+    static const double power[] = {0, 42, 72, 88}; /* % SAME of equal arms, by pairs, at least */
+    struct world_random r = {5000};
+
+    (void)state;
+    for (size_t k = 1; k <= 3; k++) {
+        struct pairs_outcome equal, apart, noisy;
+
+        pairs_draw(&r, k, 0.015, 0.003, 0, &equal);
+        pairs_draw(&r, k, 0.015, 0.003, 0.05, &apart);
+        pairs_draw(&r, k, 0.015, 0.04, 0, &noisy);
+        print_message("%zu pairs: half %.1f %%, cover %.1f %%; equal arms SAME %.0f %%, DIFF %.1f "
+                      "%%; arms 5 %% apart SAME %.1f %%; a noisy layer: half %.1f %%, cover %.1f "
+                      "%%\n",
+                      k, equal.half, equal.covered, equal.same, equal.diffs, apart.same, noisy.half,
+                      noisy.covered);
+        assert_true(equal.covered >= 94.2 && noisy.covered >= 94.2); /* 95 less 2.3 sd */
+        assert_true(apart.same <= 5.8 && equal.diffs <= 5.8);
+        assert_true(equal.same >= power[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_covered_as_promised),
         cmocka_unit_test(ms_per_request_is_covered_as_promised),
+        cmocka_unit_test(pairs_are_covered_and_equivalence_is_not_claimed_lightly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
