@@ -14,6 +14,13 @@
 #include "sampler/real.h"
 #include "sampler/signal/handler.h"
 
+/* The first parameter of setitimer(): int by POSIX. */
+#ifdef __GLIBC__
+typedef __itimer_which_t itimer_which;
+#else
+typedef int itimer_which;
+#endif
+
 static enum fb_clock clock_kind;
 static _Atomic bool installed;
 static _Atomic bool host_has_itimer; /* ITIMER_PROF is the host's */
@@ -155,9 +162,7 @@ FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
     return old.sa_handler;
 }
 
-/* POSIX names the first parameter int; the C library's own type for it is an enum of the same size.
- */
-FB_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
+FB_EXPORT int setitimer(itimer_which which, const struct itimerval *value,
                         struct itimerval *old)
 {
     bool wants = value != NULL && (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +20,9 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
+
+/* Of <linux/futex.h>, which musl's compiler does not see. */
+enum { WAIT_PRIVATE = 0 | 128, WAKE_PRIVATE = 1 | 128 };
 
 enum {
     STACK_BYTES = 256 << 10,
@@ -47,12 +49,12 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
     struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+    syscall(SYS_futex, word, WAIT_PRIVATE, value, &t, NULL, 0);
 }
 
 static void futex_wake(_Atomic uint32_t *word)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, word, WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static enum fb_flush strongest(uint32_t bits)

@@ -18,6 +18,18 @@ void fb_say_init(void)
     stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
 }
 
+/* Neither allocates nor takes a lock; glibc's strerror() would. */
+static const char *reason_text(int reason)
+{
+#ifdef __GLIBC__
+    const char *text = strerrordesc_np(reason);
+
+    return text != NULL ? text : "unknown error";
+#else
+    return strerror(reason);
+#endif
+}
+
 static void write_all(int fd, const struct fb_text *t)
 {
     /* Nothing can be done about a closed or full stderr. */
@@ -57,7 +69,6 @@ void fb_say(enum fb_say_when when, const char *subject, const char *what, const 
 {
     char line[1024];
     struct fb_text t = {.data = line, .cap = sizeof line - 80};
-    const char *why = strerrordesc_np(reason);
     int fd;
 
     if (!stderr_known || (when == FB_SAY_ONCE_A_RUN && said_in_run))
@@ -74,7 +85,7 @@ void fb_say(enum fb_say_when when, const char *subject, const char *what, const 
     }
     t.cap = sizeof line;
     fb_text_str(&t, " (");
-    fb_text_str(&t, why != NULL ? why : "unknown error");
+    fb_text_str(&t, reason_text(reason));
     fb_text_str(&t, ")\n");
     fd = stderr_borrow();
     if (fd < 0)
