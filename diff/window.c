@@ -84,14 +84,17 @@ static uint16_t window_at(const struct fb_window *windows, size_t count, int64_t
     return outside;
 }
 
+/* Cells are equal parts of the window, of a second or a little more. */
 static uint32_t cell_of(const struct fb_window *w, int64_t time)
 {
-    uint64_t cell;
+    double at;
+    uint32_t cell;
 
     if (w->cells == 0)
         return 0;
-    cell = (uint64_t)(time - w->start_ns) / 1000000000u;
-    return (uint32_t)(cell < w->cells ? cell : w->cells - 1);
+    at = (double)(time - w->start_ns) * (double)w->cells / (double)(w->end_ns - w->start_ns);
+    cell = (uint32_t)at;
+    return cell < w->cells ? cell : (uint32_t)w->cells - 1;
 }
 
 /* Which window each sample of the profile is in; counts them; returns those outside. */

@@ -21,7 +21,7 @@ struct fb_event {
 struct fb_window {
     const struct fb_step *step; /* NULL: this replicate has no such step            */
     int64_t start_ns, end_ns;   /* equal to INT64_MIN, INT64_MAX without times      */
-    size_t cells;               /* seconds; 0 without times                         */
+    size_t cells;               /* whole seconds, which are its parts; 0 without times */
     double weight, samples, weight_squares;
     double *n;       /* weight by cell                                   */
     double *layer_x; /* weight by layer and cell: [layer * cells + cell] */

@@ -2,8 +2,8 @@
  * off.  A service on the JVM at 4,800 a second for 60 s: C, V, K and J, two runs alike of each.
  * Pairs alike must be quiet within the stated error rate, the others must find the copy.
  *
- * The runs are kept outside the tree: $FB_SHARED/reference/ab, or shared/ beside the source tree.
- * Without them the tests are skipped, visibly. */
+ * The runs are kept outside the tree, where FB_SHARED says; without them the tests are skipped,
+ * visibly. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "diff/distribution.h"
