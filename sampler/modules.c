@@ -90,12 +90,15 @@ static void guard_leave(void)
     atomic_store(&scanner_inside, false);
 }
 
+/* Once forkers is not 0, a scan that is seen outside stays there: it only looks in. */
 void fb_modules_fork_prepare(void)
 {
     atomic_fetch_add(&forkers, 1);
-    for (unsigned i = 0; i < PAUSES_MAX && atomic_load(&scanner_inside); i++)
-        sleep_a_little();
     fork_holds = !atomic_load(&scanner_inside);
+    for (unsigned i = 0; i < PAUSES_MAX && !fork_holds; i++) {
+        sleep_a_little();
+        fork_holds = !atomic_load(&scanner_inside);
+    }
     if (!fork_holds)
         atomic_fetch_sub(&forkers, 1);
 }

@@ -21,12 +21,15 @@
  * replaced (the argument is in sampler/signal/code_map.h).  Ids are never
  * reused: they count from 1 in the order of discovery.
  *
+ * Limits.  Libraries of other namespaces (dlmopen) are not shown to us by
+ * dl_iterate_phdr(): their code is unknown code.
+ *
  * Fork.  The child goes on with its copy of everything.  fork_prepare waits
  * until no scan is inside the loader or changing our lists (microseconds; never
  * for a table being compiled), so that the child inherits neither the loader's
- * lock nor half a list.  It gives up after 100 ms (only possible if the forking
- * thread itself holds the loader's lock); the child then never scans again and
- * unwinds with the tables it has.  In the child the next scan reports all
+ * lock nor half a list; a scan that meets forks without a gap for 100 ms is put off.  It gives up
+ * after 100 ms (only possible if the forking thread itself holds the loader's lock); the child then
+ * never scans again and unwinds with the tables it has.  In the child the next scan reports all
  * modules again, under the same ids, for the child's own bank.  The child of a
  * fork() that ran without the hooks (a raw clone) must not call anything here. */
 #ifndef FB_SAMPLER_MODULES_H
