@@ -72,7 +72,9 @@ enum fb_chunk_type {
     FB_CHUNK_STRINGS = 4,
     /* varint first id, count, {u8 kind, varint module id + 1 or 0, varint address,
      * varint name string id}: address is an ELF virtual address where a module is named, else a
-     * runtime address; 0 with a name for frames that have none.  Frame ids start at 1. */
+     * runtime address; 0 with a name for frames that have none.  Frame ids start at 1.
+     * The sampler writes the pc itself for the innermost frame, for frames that a signal
+     * interrupted and for signal trampolines, and return address - 1 (inside the call) else. */
     FB_CHUNK_FRAMES = 5,
     /* varint first id, count, {varint own id - parent id, varint frame id}: nodes of a prefix
      * tree; parent 0 is the root (the empty stack), so node ids start at 1 and a parent is
