@@ -35,6 +35,7 @@ static struct {
     unsigned root;
 } count;
 static const char *show;
+static char out_path[4096]; /* kept: programs clear their environment */
 
 static unsigned oracle(ucontext_t *uc, uint64_t *pcs)
 {
@@ -133,6 +134,7 @@ __attribute__((constructor)) static void begin(void)
     show = getenv("AGREE_SHOW");
     if (getenv("AGREE_OUT") == NULL)
         return;
+    snprintf(out_path, sizeof out_path, "%s", getenv("AGREE_OUT"));
     sampled_tid = gettid();
     pthread_getattr_np(pthread_self(), &attr);
     pthread_attr_getstack(&attr, &low, &size);
@@ -152,8 +154,7 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void end(void)
 {
     struct itimerspec off = {{0, 0}, {0, 0}};
-    const char *path = getenv("AGREE_OUT");
-    FILE *out = path != NULL ? fopen(path, "w") : NULL;
+    FILE *out = out_path[0] != 0 ? fopen(out_path, "w") : NULL;
 
     if (sampled_tid != 0)
         timer_settime(timer, 0, &off, NULL);
