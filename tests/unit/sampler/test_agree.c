@@ -72,7 +72,8 @@ static void perl_stacks_are_the_same(void **ctx)
 {
     static const char *const argv[] = {
         "/usr/bin/perl", "-e",
-        "my %h; for my $i (1..400000) { $h{'k'.($i % 5000)} .= \"x$i\"; my @s = sort { $a cmp $b } "
+        "my %h; for my $i (1..1500000) { $h{'k'.($i % 5000)} .= \"x$i\"; my @s = sort { $a cmp $b "
+        "} "
         "map { \"$_$i\" } 1..5 if $i % 10 == 0; $h{$i % 100} =~ s/x(\\d)/y$1/g if $i % 7 == 0; }",
         NULL};
 
@@ -86,7 +87,7 @@ static void python_stacks_are_the_same(void **ctx)
         "/usr/bin/python3", "-c",
         "import json, re\n"
         "d = {str(i): [i, {'a': i * 2}] for i in range(3000)}\n"
-        "for k in range(60):\n"
+        "for k in range(150):\n"
         "    s = json.dumps(d); e = json.loads(s); sorted(e.items(), key=lambda t: t[1][0])\n"
         "    re.sub(r'(\\d+)', lambda m: m.group(1)[::-1], s[:20000])\n",
         NULL};
