@@ -486,8 +486,9 @@ bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx)
     bool complete = false;
     bool taken = true;
 
-    if (state.unsafe || !fb_self_read_open(&reader))
+    if (state.unsafe)
         return false;
+    fb_self_read_open(&reader);
     state.scan++;
     gone_collect();
     for (unsigned i = 0; i < SNAPSHOT_TRIES && taken && !complete; i++) {

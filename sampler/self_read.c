@@ -1,9 +1,10 @@
-/* self_read.c - /proc/self/mem, else a pipe. */
+/* self_read.c - /proc/self/mem, else a pipe, else process_vm_readv(). */
 #include "sampler/self_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PIPE_ROUND = 65536, PAGE_GRAIN = 4096 };
@@ -24,11 +25,12 @@ bool fb_self_read_open_pipe(struct fb_self_read *ret_reader)
     return ok;
 }
 
-bool fb_self_read_open(struct fb_self_read *ret_reader)
+void fb_self_read_open(struct fb_self_read *ret_reader)
 {
     *ret_reader = (struct fb_self_read){.mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
                                         .pipe = {-1, -1}};
-    return ret_reader->mem >= 0 || fb_self_read_open_pipe(ret_reader);
+    if (ret_reader->mem < 0)
+        fb_self_read_open_pipe(ret_reader);
 }
 
 static ssize_t mem_round(const struct fb_self_read *r, uint64_t address, void *buffer, size_t size)
@@ -67,14 +69,28 @@ static ssize_t pipe_round(const struct fb_self_read *r, uint64_t address, void *
     return in;
 }
 
+static ssize_t vm_round(uint64_t address, void *buffer, size_t size)
+{
+    struct iovec to = {.iov_base = buffer, .iov_len = size};
+    struct iovec from = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+}
+
+static ssize_t any_round(const struct fb_self_read *r, uint64_t address, void *buffer, size_t size)
+{
+    if (r->mem >= 0)
+        return mem_round(r, address, buffer, size);
+    return r->pipe[0] >= 0 ? pipe_round(r, address, buffer, size) : vm_round(address, buffer, size);
+}
+
 size_t fb_self_read(const struct fb_self_read *reader, uint64_t address, void *buffer, size_t size)
 {
     uint8_t *to = buffer;
     size_t done = 0;
 
     while (done < size) {
-        ssize_t n = reader->mem >= 0 ? mem_round(reader, address + done, to + done, size - done)
-                                     : pipe_round(reader, address + done, to + done, size - done);
+        ssize_t n = any_round(reader, address + done, to + done, size - done);
 
         if (n < 0 && errno == EINTR)
             continue;

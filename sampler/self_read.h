@@ -9,9 +9,10 @@
  * How: pread() of /proc/self/mem, opened for each scan and closed after it, so
  * that no descriptor is there for the host to close or to inherit.  Where it
  * cannot be opened (no /proc; a daemon that changed its user is not dumpable) a
- * pipe does the same: write() from a bad address fails with EFAULT.  Measured
- * for 8 MiB: pread 1.0 ms, pipe 1.2 ms, process_vm_readv 0.75 ms, which is not used
- * because a seccomp filter of the host may kill for it and cannot be asked. */
+ * pipe does the same: write() from a bad address fails with EFAULT.  Without a
+ * free descriptor it is process_vm_readv(), which comes last because a seccomp
+ * filter of the host may kill for it and cannot be asked.  Measured for 8 MiB:
+ * pread 1.0 ms, pipe 1.2 ms, process_vm_readv 0.75 ms. */
 #ifndef FB_SAMPLER_SELF_READ_H
 #define FB_SAMPLER_SELF_READ_H
 
@@ -27,10 +28,9 @@ struct fb_self_read {
     ino_t pipe_inode;
 };
 
-/* False if neither way is open to us; then close need not, but may, be called. */
-bool fb_self_read_open(struct fb_self_read *ret_reader);
+void fb_self_read_open(struct fb_self_read *ret_reader);
 
-/* The second way alone: what open falls back to. */
+/* The second way alone; false without descriptors, and then ret_reader is the third. */
 bool fb_self_read_open_pipe(struct fb_self_read *ret_reader);
 
 /* Bytes read from address on: fewer than size where the next page is not readable. */

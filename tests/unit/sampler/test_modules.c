@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -388,7 +389,7 @@ static void reading_ourselves_stops_at_an_unmapped_page(void **ctx)
     struct fb_self_read reader;
 
     (void)ctx;
-    assert_true(fb_self_read_open(&reader));
+    fb_self_read_open(&reader);
     assert_true(reader.mem >= 0);
     check_reader(&reader);
     fb_self_read_close(&reader);
@@ -405,6 +406,25 @@ static void reading_ourselves_through_a_pipe_does_the_same(void **ctx)
     close(reader.pipe[1]); /* the host closes it, and its number is used for something else */
     assert_int_equal(dup2(STDERR_FILENO, reader.pipe[1]), reader.pipe[1]);
     assert_int_equal(fb_self_read(&reader, address_of(&reader), &(char){0}, 1), 0);
+    fb_self_read_close(&reader);
+}
+
+static void reading_ourselves_works_without_a_free_descriptor(void **ctx)
+{
+    struct fb_self_read reader;
+    struct rlimit before;
+    struct rlimit none;
+
+    (void)ctx;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    fb_self_read_open(&reader);
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_int_equal(reader.mem, -1);
+    assert_int_equal(reader.pipe[0], -1);
+    check_reader(&reader);
     fb_self_read_close(&reader);
 }
 
@@ -440,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_child_of_fork_reports_all_modules_again),
         cmocka_unit_test(reading_ourselves_stops_at_an_unmapped_page),
         cmocka_unit_test(reading_ourselves_through_a_pipe_does_the_same),
+        cmocka_unit_test(reading_ourselves_works_without_a_free_descriptor),
         cmocka_unit_test(an_image_without_segments_is_refused),
     };
 
