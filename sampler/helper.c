@@ -28,6 +28,7 @@ enum {
     STACK_BYTES = 256 << 10,
     UNSHARE = 2, /* CLOSE_RANGE_UNSHARE */
     PERIOD_NS = 1000000000,
+    SHORT_LIFE_NS = 20000000,
 };
 
 static struct fb_writer writer;
@@ -42,8 +43,11 @@ static int pause_socket[2];      /* [1]: where the helper sends the bank's descr
 static int kept_fd = -1;         /* the bank's descriptor for a new thread, in the host's table */
 static bool own_table;
 static pthread_t helper_thread;
+static uint64_t next_flush_ns; /* the helper's, from one thread to the next */
 
 enum pause { PAUSE_NONE, PAUSE_ASKED, PAUSE_TAKEN };
+
+enum { PAUSE_BIT = 1 << 8 }; /* among the reasons, above those of enum fb_flush */
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -80,40 +84,6 @@ static uint32_t question_wait(uint32_t served, uint64_t next_ns)
     return question;
 }
 
-static void serve(uint32_t *served, uint64_t *next_ns)
-{
-    uint32_t question = question_wait(*served, *next_ns);
-    uint32_t bits = atomic_exchange(&reasons, 0);
-
-    if (atomic_exchange(&resumed, false))
-        fb_writer_resume(&writer);
-    if (bits != 0 || fb_clock_now() >= *next_ns)
-        fb_writer_flush(&writer, strongest(bits));
-    while (*next_ns <= fb_clock_now())
-        *next_ns += PERIOD_NS;
-    *served = question;
-    atomic_store(&done, question);
-    futex_wake(&done);
-}
-
-/* A table of our own with nothing of the host's in it (an end of its pipes would keep the other end
- * waiting) but the bank that a thread before us left.  Where the kernel is too old the table stays
- * shared, and sink.c looks before it writes. */
-static void table_unshare(void)
-{
-    unsigned keep = kept_fd >= 0 ? (unsigned)kept_fd : 0;
-
-    if (kept_fd > 0) {
-        own_table = syscall(SYS_close_range, 0u, keep - 1, (unsigned)UNSHARE) == 0;
-        if (own_table)
-            syscall(SYS_close_range, keep + 1, ~0u, 0u);
-    } else {
-        own_table = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE) == 0;
-    }
-    atomic_store(&ready, 1);
-    futex_wake(&ready);
-}
-
 /* Sends the bank's descriptor to the host's table, through a socket that is borrowed from there. */
 static void descriptor_hand_over(void)
 {
@@ -137,7 +107,8 @@ static void descriptor_hand_over(void)
     /* The table ends with this thread. */
 }
 
-static bool pause_taken(void)
+/* False: the host has given up waiting. */
+static bool pause_take(void)
 {
     uint32_t expected = PAUSE_ASKED;
 
@@ -148,16 +119,56 @@ static bool pause_taken(void)
     return true;
 }
 
+/* Returns the bits of what was asked. */
+static uint32_t serve(uint32_t *served)
+{
+    uint32_t question = question_wait(*served, next_flush_ns);
+    uint32_t bits = atomic_exchange(&reasons, 0);
+
+    if (atomic_exchange(&resumed, false))
+        fb_writer_resume(&writer);
+    if (bits != 0)
+        fb_writer_flush(&writer, strongest(bits));
+    if (fb_clock_now() >= next_flush_ns) {
+        fb_writer_flush(&writer, FB_FLUSH_SECOND);
+        while (next_flush_ns <= fb_clock_now())
+            next_flush_ns += PERIOD_NS;
+    }
+    *served = question;
+    if ((bits & PAUSE_BIT) == 0 || !pause_take())
+        bits &= ~(uint32_t)PAUSE_BIT;
+    atomic_store(&done, question);
+    futex_wake(&done);
+    return bits;
+}
+
+/* A table of our own with nothing of the host's in it (an end of its pipes would keep the other end
+ * waiting) but the bank that a thread before us left.  Where the kernel is too old the table stays
+ * shared, and sink.c looks before it writes. */
+static void table_unshare(void)
+{
+    unsigned keep = kept_fd >= 0 ? (unsigned)kept_fd : 0;
+
+    if (kept_fd > 0) {
+        own_table = syscall(SYS_close_range, 0u, keep - 1, (unsigned)UNSHARE) == 0;
+        if (own_table)
+            syscall(SYS_close_range, keep + 1, ~0u, 0u);
+    } else {
+        own_table = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE) == 0;
+    }
+    fb_writer_thread_begin(&writer, own_table);
+    atomic_store(&ready, 1);
+    futex_wake(&ready);
+}
+
 static void *helper_main(void *unused)
 {
     uint32_t served = atomic_load(&done);
-    uint64_t next_ns = fb_clock_now(); /* at once: modules first */
 
     prctl(PR_SET_NAME, "flamebank");
     table_unshare();
     do {
-        serve(&served, &next_ns);
-        if (pause_taken())
+        if (serve(&served) & PAUSE_BIT)
             return unused;
     } while (fb_threads_live() > 0 || fb_threads_adopted() > 0);
     fb_writer_flush(&writer, FB_FLUSH_EXIT);
@@ -210,10 +221,12 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
     atomic_store(&resumed, false);
     atomic_store(&running, true);
     kept_fd = -1;
+    /* Modules first: at once, but a process that is not the run's first may be a short one. */
+    next_flush_ns = fb_clock_now() + (config->root ? 0 : SHORT_LIFE_NS);
     return thread_start_blocked();
 }
 
-bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
+static bool ask(uint32_t bits, unsigned timeout_ms)
 {
     uint64_t end = fb_clock_now() + timeout_ms * UINT64_C(1000000);
     uint32_t question;
@@ -221,7 +234,7 @@ bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
 
     if (!atomic_load(&running))
         return false;
-    atomic_fetch_or(&reasons, 1u << why);
+    atomic_fetch_or(&reasons, bits);
     question = atomic_fetch_add(&asked, 1) + 1;
     futex_wake(&asked);
     while (served = atomic_load(&done), (int32_t)(served - question) < 0) {
@@ -232,6 +245,11 @@ bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
         futex_wait(&done, served, end - now);
     }
     return true;
+}
+
+bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms)
+{
+    return ask(1u << why, timeout_ms);
 }
 
 static int descriptor_receive(void)
@@ -260,7 +278,7 @@ bool fb_helper_pause(unsigned timeout_ms)
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pause_socket) != 0)
         pause_socket[0] = pause_socket[1] = -1;
     expected = PAUSE_ASKED;
-    if (!fb_helper_ask(FB_FLUSH_OPEN, timeout_ms) &&
+    if (!ask(PAUSE_BIT | 1u << FB_FLUSH_OPEN, timeout_ms) &&
         atomic_compare_exchange_strong(&pausing, &expected, PAUSE_NONE)) {
         close(pause_socket[0]);
         close(pause_socket[1]);
@@ -296,6 +314,11 @@ void fb_helper_wake(void)
 void fb_helper_resume(void)
 {
     atomic_store(&resumed, true);
+}
+
+bool fb_helper_has_bank(void)
+{
+    return writer.sink.fd >= 0;
 }
 
 uint64_t fb_helper_writer_id(void)

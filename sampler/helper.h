@@ -39,6 +39,9 @@ void fb_helper_wake(void);
 /* exec failed: go on after FB_FLUSH_EXEC. */
 void fb_helper_resume(void);
 
+/* The bank of this process was made. */
+bool fb_helper_has_bank(void);
+
 /* This process's, for the manifest of a child. */
 uint64_t fb_helper_writer_id(void);
 

@@ -26,7 +26,11 @@
 #include "sampler/text.h"
 #include "sampler/threads.h"
 
-enum { END_WAIT_MS = 200 };
+enum {
+    END_WAIT_MS = 200,
+    RIGHTS_WAIT_MS =
+        1000, /* once or twice in a daemon's life; a bank in the wrong folder is for ever */
+};
 
 /* A second copy of the library finds the first one's under this name. */
 FB_EXPORT const int flamebank_preload = 1;
@@ -54,12 +58,19 @@ bool fb_preload_active(void)
     return atomic_load(&active) && fb_preload_own_process();
 }
 
+/* A process without a tick and without a bank has nothing to write, and does not wait: a script's
+ * thousand short children must not pay for each other's ends. */
+static bool something_to_write(void)
+{
+    return atomic_load(&fb_handler_ticked) || fb_helper_has_bank();
+}
+
 void fb_preload_end(void)
 {
     if (!fb_preload_active())
         return;
-    fb_clock_process_stop();
-    fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
+    if (config.root || something_to_write())
+        fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
 }
 
 void fb_preload_exec(void)
@@ -67,7 +78,8 @@ void fb_preload_exec(void)
     if (!fb_preload_active())
         return;
     fb_clock_process_stop();
-    fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
+    if (something_to_write())
+        fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
 }
 
 void fb_preload_exec_failed(void)
@@ -81,7 +93,7 @@ void fb_preload_exec_failed(void)
 bool fb_preload_rights_begin(void)
 {
     fb_real_find();
-    return fb_preload_active() && fb_helper_pause(END_WAIT_MS);
+    return fb_preload_active() && fb_helper_pause(RIGHTS_WAIT_MS);
 }
 
 int fb_preload_rights_end(bool paused, int result)
@@ -132,6 +144,7 @@ static void child_start(void)
     }
     for (unsigned i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
         atomic_store(&fb_handler_losses[i], 0);
+    atomic_store(&fb_handler_ticked, false);
     fb_pool_init(pool_memory);
     fb_manifest_start(&manifest);
     manifest.parent_writer = parent;

@@ -41,6 +41,7 @@ struct fb_sink {
     int fd; /* -1: not made, or it could not be */
     bool refused;
     bool said;
+    bool quiet; /* nothing but write() (writer.h) */
     uint64_t run_id;
     uint64_t writer_id;
     uint32_t sequence;

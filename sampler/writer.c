@@ -1,6 +1,7 @@
 /* writer.c - the order of a flush and the chunks that are not samples.  See writer.h. */
 #include "sampler/writer.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -45,6 +46,8 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     w->manifest = manifest;
     w->born_ns = fb_clock_now();
     w->epoch = 1;
+    w->status_fd = -1;
+    w->sandbox = -1;
     fb_sink_init(&w->sink, config, run_id);
     w->pcs = (struct fb_pc_entry *)(void *)at;
     at += FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);
@@ -181,7 +184,7 @@ static bool bank_is_due(const struct fb_writer *w, enum fb_flush why, bool sampl
 {
     switch (why) {
     case FB_FLUSH_OPEN:
-        return true;
+        break;
     case FB_FLUSH_EXIT:
         return samples || w->config->root;
     case FB_FLUSH_EXEC:
@@ -199,15 +202,22 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
 
     if (w->ended)
         return;
+    if (why == FB_FLUSH_OPEN) {
+        bank_make(w); /* the host waits: no more than that */
+        return;
+    }
     w->generated_read = false;
-    modules_look(w);
+    fb_writer_status_look(w);
+    w->sink.quiet = w->quiet;
+    if (!w->quiet)
+        modules_look(w);
     fb_writer_threads_look(w);
     segments = fb_samples_take(w);
     if (w->sink.fd < 0 && !bank_is_due(w, why, segments != NULL)) {
         fb_writer_threads_free(w);
         return;
     }
-    if (!bank_make(w)) {
+    if ((w->quiet && w->sink.fd < 0) || !bank_make(w)) {
         fb_samples_lose(w, segments);
         fb_writer_threads_free(w);
         return;
@@ -220,10 +230,18 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
         return;
     }
     fb_writer_threads_free(w);
-    counters_write(w);
+    if (!w->quiet)
+        counters_write(w);
     losses_write(w);
     if (last)
         end_write(w);
+}
+
+void fb_writer_thread_begin(struct fb_writer *w, bool own_table)
+{
+    w->status_fd = -1;
+    if (own_table && !w->quiet)
+        w->status_fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
 }
 
 void fb_writer_resume(struct fb_writer *w)

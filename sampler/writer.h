@@ -13,6 +13,11 @@
  * that a child that only calls exec leaves no file.  The process that the run
  * began with makes one at its end all the same.
  *
+ * A system call filter that the host installs while it runs (seccomp with
+ * TSYNC) may kill for calls that it does not know, and cannot be probed: from
+ * then on the writer only writes (and asks for its pid), and counters, modules and names stay as they
+ * are.  It is seen by pread on a descriptor that is open already.
+ *
  * A definition that could not be written (full disk) makes the writer forget
  * its ids, so that later samples bring their definitions with them; what was in
  * hand is counted under FB_LOSS_WRITE. */
@@ -93,7 +98,10 @@ struct fb_writer {
     uint32_t next_checked; /* slot where the next look at CPU times begins */
     uint32_t name_budget;
     uint64_t born_ns;
-    bool ended; /* END is the last chunk: nothing more until fb_writer_resume() */
+    int status_fd; /* /proc/thread-self/status while the table is ours, else -1 */
+    int sandbox;   /* its "Seccomp:" at the first look, -1 before               */
+    bool quiet;    /* a system call filter came: write only                     */
+    bool ended;    /* END is the last chunk: nothing more until fb_writer_resume() */
 };
 
 /* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper
@@ -102,6 +110,9 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
                     const struct fb_manifest *manifest, uint64_t run_id);
 
 void fb_writer_flush(struct fb_writer *w, enum fb_flush why);
+
+/* In a new helper thread: descriptors that are kept open will stay ours (table) or may not. */
+void fb_writer_thread_begin(struct fb_writer *w, bool own_table);
 
 /* exec failed: the program goes on. */
 void fb_writer_resume(struct fb_writer *w);

@@ -138,7 +138,7 @@ static void batch_write(struct fb_writer *w)
 
 static enum fb_frame_kind kind_without_module(struct fb_writer *w, uint64_t address)
 {
-    if (!w->generated_read) {
+    if (!w->generated_read && !w->quiet) {
         fb_maps_read_generated(&w->generated);
         w->generated_read = true;
     }

@@ -91,21 +91,40 @@ static void thread_look(struct fb_writer *w, struct fb_task *t)
     stack_look(t);
 }
 
+/* The number behind a name of /proc/<pid>/status. */
+static bool status_number(const char *text, const char *name, const char **ret_after,
+                          uint64_t *ret_value)
+{
+    const char *at = strstr(text, name);
+
+    if (at == NULL)
+        return false;
+    *ret_value = fb_text_number(at + strlen(name), ret_after);
+    return true;
+}
+
 /* "SigQ:\t12/96365": signals queued by the user's processes, timers included, and their limit. */
-static void pending_look(void)
+void fb_writer_status_look(struct fb_writer *w)
 {
     char text[4096];
-    const char *at;
-    uint64_t used;
+    const char *after;
+    ssize_t n;
+    uint64_t value;
 
-    if (fb_file_read("/proc/self/status", text, sizeof text) < 0)
+    if (w->quiet)
         return;
-    at = strstr(text, "\nSigQ:\t");
-    if (at == NULL)
+    if (w->status_fd >= 0) {
+        n = pread(w->status_fd, text, sizeof text - 1, 0);
+        text[n > 0 ? n : 0] = '\0';
+    } else if (fb_file_read("/proc/self/status", text, sizeof text) < 0) {
         return;
-    used = fb_text_number(at + 7, &at);
-    if (*at == '/')
-        fb_clock_pending_set(used, fb_text_number(at + 1, &at));
+    }
+    if (status_number(text, "\nSeccomp:\t", &after, &value)) {
+        w->quiet = w->sandbox >= 0 && w->sandbox != (int)value;
+        w->sandbox = (int)value;
+    }
+    if (status_number(text, "\nSigQ:\t", &after, &value) && *after == '/')
+        fb_clock_pending_set(value, fb_text_number(after + 1, &after));
 }
 
 /* The last thread left by a way that no wrapper sees: the process is a helper and a zombie. */
@@ -125,13 +144,12 @@ static void leader_look(void)
             fb_thread_bury(fb_threads_slot(i));
 }
 
-void fb_writer_threads_look(struct fb_writer *w)
+static void living_look(struct fb_writer *w)
 {
     uint32_t end = fb_threads_end();
     uint32_t budget = FB_THREADS_CHECKED;
 
     w->name_budget = FB_NAMES_CHECKED;
-    pending_look();
     leader_look();
     fb_threads_adopt((int32_t)syscall(SYS_gettid));
     for (uint32_t i = 0; i < end && budget > 0; i++) {
@@ -143,6 +161,14 @@ void fb_writer_threads_look(struct fb_writer *w)
         if (--budget == 0)
             w->next_checked = (w->next_checked + i + 1) % end;
     }
+}
+
+void fb_writer_threads_look(struct fb_writer *w)
+{
+    uint32_t end = fb_threads_end();
+
+    if (!w->quiet)
+        living_look(w);
     for (uint32_t i = 0; i < end; i++) {
         struct fb_task *t = fb_threads_slot(i);
 
@@ -171,12 +197,12 @@ void fb_writer_threads_free(struct fb_writer *w)
 }
 
 /* The comm of a living thread, or what one that left said. */
-static void name_read(const struct fb_task *t, char name[FB_THREAD_NAME])
+static void name_read(const struct fb_writer *w, const struct fb_task *t, char name[FB_THREAD_NAME])
 {
     char text[FB_THREAD_NAME + 1];
     ssize_t n = -1;
 
-    if (atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_LIVE)
+    if (!w->quiet && atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_LIVE)
         n = task_read(t->tid, "comm", text, sizeof text);
     if (n > 0) {
         if (text[n - 1] == '\n')
@@ -197,7 +223,7 @@ void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint
     uint64_t now;
     bool first = t->named_ns == 0;
 
-    if (t->id != id || (!first && w->name_budget == 0))
+    if (t->id != id || (!first && (w->name_budget == 0 || w->quiet)))
         return;
     now = fb_clock_now();
     if (!first && now - (uint64_t)t->named_ns < NAME_AGE_NS)
@@ -205,7 +231,7 @@ void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint
     if (!first)
         w->name_budget--;
     t->named_ns = (int64_t)now;
-    name_read(t, name);
+    name_read(w, t, name);
     if (!first && strcmp(name, t->name) == 0)
         return;
     memcpy(t->name, name, sizeof name);

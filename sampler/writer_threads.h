@@ -5,6 +5,9 @@
 
 #include "sampler/writer.h"
 
+/* First of all: has a system call filter come, and how many signals may the user still queue? */
+void fb_writer_status_look(struct fb_writer *w);
+
 /* Before segments are taken: adopts, buries, reads CPU times (FB_THREADS_CHECKED slots a call,
  * round robin), finds threads that block the signal, and remembers which slots are EXITED now. */
 void fb_writer_threads_look(struct fb_writer *w);

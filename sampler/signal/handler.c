@@ -14,6 +14,7 @@
 enum { ALTERNATE_ROOM = 6144 };
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
+_Atomic bool fb_handler_ticked;
 _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
 static struct fb_task *slots;
@@ -131,6 +132,7 @@ static void tick(struct fb_task *t, const void *context, uint32_t weight)
 
     if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE)
         return;
+    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
     sum(&t->overrun, weight - 1u);
     record(t, context, weight, start_ns);
@@ -144,6 +146,7 @@ void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
 
     if (weight == 0)
         return;
+    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
     segment = segment_take(t);
     if (segment == NULL) {
@@ -169,6 +172,14 @@ bool fb_handle_cpu(const siginfo_t *info, void *context)
     return true;
 }
 
+/* A raw clone() may share our variable with its maker: then the stack is another, or the thread id. */
+static bool thread_is_ours(const struct fb_task *t, const ucontext_t *uc)
+{
+    uintptr_t sp = stack_pointer(uc);
+
+    return (sp >= t->stack.low && sp < t->stack.top) || t->tid == (int32_t)syscall(SYS_gettid);
+}
+
 bool fb_handle_itimer(const siginfo_t *info, void *context)
 {
     struct fb_task *t = fb_task_self;
@@ -176,8 +187,7 @@ bool fb_handle_itimer(const siginfo_t *info, void *context)
 
     if (info->si_code != SI_KERNEL)
         return false;
-    /* A raw clone() may share our variable: the thread id tells. */
-    if (t == NULL || t->tid != (int32_t)syscall(SYS_gettid))
+    if (t == NULL || !thread_is_ours(t, context))
         lose(FB_LOSS_UNKNOWN_THREAD, 1);
     else
         tick(t, context, 1);

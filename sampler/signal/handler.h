@@ -23,6 +23,9 @@
 /* Ticks (or threads, see raw_format.h) that are no whole sample, since start. */
 extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 
+/* Some tick came since start: there may be something to write. */
+extern _Atomic bool fb_handler_ticked;
+
 /* The state of the calling thread, for the process-wide clock. */
 extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 

@@ -132,7 +132,7 @@ static double *shares(const double *self, size_t count, double *ret_sum)
 
 static void draw_diff(const struct fb_flame_input *in, const struct arms *a, struct fb_buf *b)
 {
-    struct fb_diff_nodes n = {.control_ms = 0.1691, .variant_ms = 0.1710};
+    struct fb_diff_nodes n = {.control_ms = 0.1691, .variant_ms = 0.1710, .on_ms = true};
     size_t count = a->tree.count;
 
     n.control_self = shares(a->self[0], count, &n.control_weight);
