@@ -48,6 +48,7 @@ static int run(const struct fb_args *args)
     const struct fb_step *step;
     const char *name = fb_args_get(args, "explain");
     struct fb_err err;
+    struct fb_diff_shares shares;
     double *self;
     int status;
 
@@ -55,15 +56,19 @@ static int run(const struct fb_args *args)
         return fb_say_error(&err);
     if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {
         status = fb_say_error(&err);
+    } else if (fb_view_shares(args, &view, 0, true, &shares, &err) != FB_OK) {
+        free(self);
+        status = fb_say_error(&err);
     } else {
         char *title = fb_view_title(&view, 0, step);
         struct fb_table *table = name ? explain(&view, self, name)
                                       : fb_render_layers(view.layers, &view.tree, &view.fns,
-                                                         view.layer_of_node, self, title);
+                                                         view.layer_of_node, self, &shares, title);
 
         status = fb_say_tables(args, &table, 1);
         free(title);
         free(self);
+        fb_diff_shares_done(&shares);
     }
     fb_view_done(&view);
     return status;

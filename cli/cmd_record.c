@@ -219,7 +219,7 @@ static int exit_of(const struct fb_err *err)
 
 static int run(const struct fb_args *args)
 {
-    char *program, *preload, *out;
+    char *program = NULL, *preload = NULL, *out;
     struct fb_err err;
     enum fb_status r = check_clock(args, &err);
     int status;

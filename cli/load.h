@@ -7,6 +7,7 @@
 #define FB_CLI_LOAD_H
 
 #include "cli/options.h"
+#include "diff/diff.h"
 #include "layers/layers.h"
 #include "profile/profile.h"
 #include "steps/steps.h"
@@ -52,6 +53,10 @@ enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *a
 /* Weight by node of arm i in its window, with a title such as "x.fbank, step 600". */
 enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
                             double **ret_self, const struct fb_step **ret_step, struct fb_err *err);
+
+/* Shares with intervals of arm i in its window: by layer, or (by_layer false) by function. */
+enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
+                              bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err);
 
 /* "x.fbank, step 600"; yours. */
 char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step);

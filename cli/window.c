@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/vec.h"
 #include "cli/load.h"
 
 static const double NS = 1e9;
@@ -142,4 +143,31 @@ enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *vi
     }
     *ret_self = self;
     return FB_OK;
+}
+
+enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
+                              bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err)
+{
+    const struct fb_arm *arm = &view->arms[i];
+    struct fb_diff_arm diff_arm = {
+        .label = arm->name, .profile = arm->profile, .node_of_stack = arm->node_of_stack};
+    struct fb_diff_input in = {.arms = &diff_arm,
+                               .arms_count = 1,
+                               .tree = &view->tree,
+                               .fns = &view->fns,
+                               .layers = view->layers,
+                               .layer_of_node = view->layer_of_node};
+    uint32_t *key_of_node = fb_alloc_array(view->tree.count, sizeof *key_of_node);
+    const struct fb_step *step;
+    int64_t from_ns, to_ns;
+    enum fb_status r = fb_view_window(args, arm, &from_ns, &to_ns, &step, err);
+
+    for (size_t n = 0; n < view->tree.count; n++)
+        key_of_node[n] = by_layer ? view->layer_of_node[n] : view->tree.nodes[n].function;
+    if (r == FB_OK)
+        fb_diff_shares_measure(&in, from_ns, to_ns, key_of_node,
+                               by_layer ? fb_layers_count(view->layers) : view->fns.count,
+                               ret_shares);
+    free(key_of_node);
+    return r;
 }

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "diff/state.h"
+#include "diff/unknown.h"
 
 static const double rate_tolerance = 0.005, yield_tolerance = 0.05, unsteady_se = 0.02;
 
@@ -273,6 +274,8 @@ static void step_fill(struct fb_diff *diff, size_t step)
     out->pairs = s->pairs_count;
     runs_fill(state, s, out);
     health_union(state, s, out);
+    if (state->has_profiles)
+        fb_unknown_measure(state, s, &s->unknown);
     out->is_comparable =
         gap <= rate_tolerance || (diff->options.saturated && (s->health & FB_STEP_OVER));
     out->denial = step_denial(diff, s, out, gap);
@@ -370,7 +373,7 @@ static void note_step(struct fb_diff *diff, size_t step)
     const struct fb_diff_step *out = &diff->steps[step];
     const struct fb_diff_state *state = diff->state;
     bool is_short = false, is_assumed = false, is_plain = false;
-    double gap = fabs(out->unknown_control - out->unknown_variant);
+    double gap = fb_unknown_largest(&state->steps[step].unknown);
 
     for (int a = 0; a < 2; a++)
         for (size_t i = 0; i < out->pairs; i++) {
@@ -382,9 +385,10 @@ static void note_step(struct fb_diff *diff, size_t step)
         }
     if (gap > 0.02)
         fb_diff_note(diff,
-                     "step %s: [unknown] is %.1f %% of the control and %.1f %% of the "
-                     "variant; rows that moved by less than the difference have no verdict",
-                     out->name, 100 * out->unknown_control, 100 * out->unknown_variant);
+                     "step %s: nameless frames are %.1f %% of the control and %.1f %% of the "
+                     "variant; rows of their module that moved by less than %.1f points have no "
+                     "verdict",
+                     out->name, 100 * out->unknown_control, 100 * out->unknown_variant, 100 * gap);
     if (is_short && state->has_profiles)
         fb_diff_note(diff, "step %s: a window under 30 s is short", out->name);
     if (is_assumed && state->has_profiles)
@@ -496,6 +500,7 @@ static void state_free(struct fb_diff_state *state, size_t steps_count)
     for (size_t i = 0; state->steps && i < steps_count; i++) {
         free(state->steps[i].pairs);
         free(state->steps[i].layers);
+        fb_unknown_done(&state->steps[i].unknown);
     }
     free(state->steps);
     free(state->windows);

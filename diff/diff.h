@@ -165,10 +165,28 @@ struct fb_diff_nodes {
     double *variant_self, *variant_total;
     uint8_t *self_is_real,
         *total_is_real;            /* 1: the change is outside the noise (same rule as frames) */
-    double control_ms, variant_ms; /* CPU per request of the step; NAN unknown */
+    double control_ms, variant_ms; /* CPU per request of the step; NAN unknown            */
+    bool on_ms;                    /* "real" is a change of ms per request; else of share */
     double control_weight, variant_weight;
 };
 void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes *ret_nodes);
 void fb_diff_nodes_done(struct fb_diff_nodes *nodes);
+
+/* ---- one profile ---- */
+
+/* Shares of a span of one profile by any key of its nodes (layer, function), with 95 % intervals by
+ * the formula of one window. */
+struct fb_diff_shares {
+    double *share, *lo, *hi; /* by key, 0..1 */
+    size_t keys;
+    double samples;  /* observations in the span                             */
+    bool is_assumed; /* no times, or too short: the design effect is assumed */
+};
+
+/* in: arms[0] with its profile, tree, fns, layers.  INT64_MIN, INT64_MAX: all of it. */
+void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int64_t to_ns,
+                            const uint32_t *key_of_node, size_t keys,
+                            struct fb_diff_shares *ret_shares);
+void fb_diff_shares_done(struct fb_diff_shares *shares);
 
 #endif

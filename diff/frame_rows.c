@@ -10,6 +10,7 @@
 #include "diff/distribution.h"
 #include "diff/frames.h"
 #include "diff/state.h"
+#include "diff/unknown.h"
 
 struct sorted {
     const struct fb_window *window;
@@ -290,8 +291,9 @@ static void row_verdict(struct family *f, const struct candidate *c, struct fb_d
                       1;
     if (out->denial[0])
         fb_row_deny(row, out->denial);
-    else if (fb_row_is_unknown_noise(out, row))
-        fb_row_deny(row, "not larger than the difference of the [unknown] shares");
+    else if (fb_unknown_hides_function(&s->unknown, f->diff->state->in->fns, c->function,
+                                       row->change_points))
+        fb_row_deny(row, "not larger than what [unknown] frames of the module could hide");
     else if (c->in_control != c->in_variant)
         row_absent(f, s, row, living, c->in_variant);
     else if (is_one_jvm_pair)

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "diff/state.h"
+#include "diff/unknown.h"
 
 /* Run-to-run floor of CPU per request that is inside every layer's ms; the window's own part of
  * it is in the linearised interval already. */
@@ -158,8 +159,8 @@ static void row_verdict(struct fb_diff *diff, size_t step, size_t layer, struct 
         row_judge(diff, step, layer, row); /* the change is shown, whatever follows */
     if (out->denial[0])
         fb_row_deny(row, out->denial);
-    else if (fb_row_is_unknown_noise(out, row))
-        fb_row_deny(row, "not larger than the difference of the [unknown] shares");
+    else if (fb_unknown_hides_layer(&s->unknown, row->change_points))
+        fb_row_deny(row, "not larger than what [unknown] frames in 'other' could hide");
     else if (!in_control || !in_variant)
         fb_row_absent(diff->state, s, row, in_control ? control : variant, in_variant);
     else if (is_missing_somewhere(p, s->pairs_count) || is_bursty(p, s->pairs_count))

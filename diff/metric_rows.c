@@ -148,6 +148,18 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
     free(half);
 }
 
+/* A machine's speed was seen to wander by half (docs/statistics.md, 3): one pair in an unsteady
+ * step can judge no change that such a move could make. */
+static void unsteady_judge(struct fb_diff_row *row)
+{
+    static const double wander = 0.4054651081081644; /* ln 1.5 */
+
+    if (row->verdict == FB_VERDICT_DIFF && (row->d_lo > wander || row->d_hi < -wander))
+        row->reason = "UNSTEADY, but beyond x1.5, which no machine's speed was seen to move";
+    else
+        fb_row_deny(row, "UNSTEADY: the cost moved inside the window; one pair cannot judge it");
+}
+
 static void cost_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
 {
     const struct fb_diff_step *out = &diff->steps[step];
@@ -161,7 +173,7 @@ static void cost_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
     if (out->denial[0])
         fb_row_deny(row, out->denial);
     else if ((out->health & FB_STEP_UNSTEADY) && out->pairs < 2)
-        fb_row_deny(row, "UNSTEADY: the cost moved inside the window; one pair cannot judge it");
+        unsteady_judge(row);
 }
 
 static void latency_row(struct fb_diff *diff, size_t step, const struct metric *m,

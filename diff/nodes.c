@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "diff/frames.h"
 #include "diff/state.h"
+#include "diff/unknown.h"
 
 enum { CELLS_MAX = 128, CELLS_MIN = 10 }; /* of all windows of a run together; of one */
 
@@ -307,7 +308,21 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
     return test.p_value;
 }
 
-static void family_judge(const struct node_sum *sum, int kind, double gap, const double *control,
+/* Whether in one of the steps that are drawn the change could be names that one arm lacks. */
+static bool is_hidden(const struct node_sum *sum, size_t wanted, size_t node, double points)
+{
+    const struct fb_diff *diff = sum->diff;
+    const struct fb_diff_input *in = diff->state->in;
+
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (is_drawn(diff, i, wanted) &&
+            fb_unknown_hides_function(&diff->state->steps[i].unknown, in->fns,
+                                      in->tree->nodes[node].function, points))
+            return true;
+    return false;
+}
+
+static void family_judge(const struct node_sum *sum, int kind, size_t wanted, const double *control,
                          const double *variant, uint8_t *is_real)
 {
     double *p = fb_alloc_array(sum->nodes, sizeof *p), threshold;
@@ -322,11 +337,8 @@ static void family_judge(const struct node_sum *sum, int kind, double gap, const
             tested[count++] = p[i];
     }
     threshold = fb_frames_threshold(tested, count, sum->diff->options.q);
-    for (size_t i = 1; i < sum->nodes; i++) {
-        bool is_noise = gap > 0.02 && fabs(variant[i] - control[i]) <= gap;
-
-        is_real[i] = !is_noise && p[i] <= threshold;
-    }
+    for (size_t i = 1; i < sum->nodes; i++)
+        is_real[i] = p[i] <= threshold && !is_hidden(sum, wanted, i, variant[i] - control[i]);
     free(p);
     free(tested);
     free(runs[0]);
@@ -353,14 +365,22 @@ static void side_totals(const struct node_sum *sum, int side, double *ret_weight
     *ret_ms = cpu > 0 && delivered > 0 ? cpu / delivered : NAN;
 }
 
-static double unknown_gap(const struct fb_diff *diff, size_t wanted)
+/* The root is the cost per request: its verdict is that of the metric, in every step drawn. */
+static bool is_cost_real(const struct fb_diff *diff, size_t wanted)
 {
-    double gap = 0;
+    bool is_real = false;
 
     for (size_t i = 0; i < diff->steps_count; i++)
-        if (is_drawn(diff, i, wanted))
-            gap = fmax(gap, fabs(diff->steps[i].unknown_control - diff->steps[i].unknown_variant));
-    return gap;
+        for (size_t m = 0; is_drawn(diff, i, wanted) && m < diff->steps[i].metrics_count; m++) {
+            const struct fb_diff_row *row = &diff->steps[i].metrics[m];
+
+            if (row->id != FB_METRIC_CPU_PER_REQUEST)
+                continue;
+            if (row->verdict != FB_VERDICT_DIFF)
+                return false;
+            is_real = true;
+        }
+    return is_real;
 }
 
 static bool is_judged(const struct fb_diff *diff, size_t wanted)
@@ -384,8 +404,6 @@ void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes
     out.self_is_real = fb_alloc_array(n, 1);
     out.total_is_real = fb_alloc_array(n, 1);
     if (diff->state->has_profiles) {
-        double gap = unknown_gap(diff, step);
-
         sum_init(&sum, diff, step);
         sum_fill(&sum, step);
         side_totals(&sum, 0, &out.control_weight, &out.control_ms);
@@ -395,9 +413,11 @@ void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes
         shares_fill(&sum, 1, 0, out.variant_weight, out.variant_self);
         shares_fill(&sum, 1, 1, out.variant_weight, out.variant_total);
         if (is_judged(diff, step)) {
-            family_judge(&sum, 0, gap, out.control_self, out.variant_self, out.self_is_real);
-            family_judge(&sum, 1, gap, out.control_total, out.variant_total, out.total_is_real);
+            family_judge(&sum, 0, step, out.control_self, out.variant_self, out.self_is_real);
+            family_judge(&sum, 1, step, out.control_total, out.variant_total, out.total_is_real);
         }
+        out.on_ms = sum.on_ms;
+        out.total_is_real[0] = sum.on_ms && is_cost_real(diff, step);
         sum_done(&sum);
     }
     *ret_nodes = out;

@@ -170,10 +170,3 @@ void fb_row_absent(const struct fb_diff_state *state, const struct fb_step_state
     row->bound = fmin(1, 3 * sum.cluster_size / fmax(1, n));
     row->change = living_is_variant ? NAN : -1;
 }
-
-bool fb_row_is_unknown_noise(const struct fb_diff_step *step, const struct fb_diff_row *row)
-{
-    double gap = fabs(step->unknown_control - step->unknown_variant);
-
-    return gap > 0.02 && fabs(row->change_points) <= gap;
-}

@@ -20,11 +20,19 @@ struct fb_layer_pair {
     double half_share, half_ms;
 };
 
+/* Differences of the arms' shares of nameless leaves (unknown.h). */
+struct fb_unknown {
+    double *by_module; /* by string id of the module; NULL without profiles          */
+    size_t modules;
+    double unplaced; /* of those that no rule places: leaves in the layer "other"  */
+};
+
 struct fb_step_state {
     size_t row;    /* of the matching                                         */
     size_t *pairs; /* those of the lineup in which both arms have the step    */
     size_t pairs_count;
     uint32_t health;
+    struct fb_unknown unknown;
     struct fb_layer_pair *layers; /* [layer x pairs_count] */
 };
 
@@ -63,8 +71,6 @@ void fb_row_take(struct fb_diff_row *row, const struct fb_judged *judged);
 /* A row that one arm alone has.  shares: of the living side, by pair. */
 void fb_row_absent(const struct fb_diff_state *state, const struct fb_step_state *s,
                    struct fb_diff_row *row, const struct fb_share *shares, bool living_is_variant);
-/* Whether the row's change could be nothing but names that one arm lacks. */
-bool fb_row_is_unknown_noise(const struct fb_diff_step *step, const struct fb_diff_row *row);
 
 void fb_metric_rows(struct fb_diff *diff, size_t step);
 void fb_layer_pairs_measure(struct fb_diff *diff, size_t step);

@@ -72,6 +72,38 @@ static void percent(struct fb_table *t, double part, double whole)
     fb_table_number(t, whole > 0 ? 100 * part / whole : NAN, 1);
 }
 
+/* A share with its interval where one was measured. */
+static void interval_cell(struct fb_table *t, double part, double whole,
+                          const struct fb_diff_shares *shares, size_t key)
+{
+    double p = 100 * part / whole, half;
+
+    if (!shares || !(whole > 0) || !(part > 0)) {
+        percent(t, part, whole);
+        return;
+    }
+    half = 100 * fmax(shares->share[key] - shares->lo[key], shares->hi[key] - shares->share[key]);
+    fb_table_textf(t, p, "%.1f ±%.1f%s", p, half, shares->is_assumed ? "*" : "");
+}
+
+static void interval_data(struct fb_table *t, const struct fb_diff_shares *shares, size_t key)
+{
+    if (!shares)
+        return;
+    fb_table_number(t, 100 * shares->lo[key], 3);
+    fb_table_number(t, 100 * shares->hi[key], 3);
+}
+
+static void interval_note(struct fb_table *t, const struct fb_diff_shares *shares)
+{
+    if (!shares)
+        return;
+    fb_table_note(t, "± is the larger half of the 95 % interval of the share in this run; another "
+                     "run of the same arm differs by more.");
+    if (shares->is_assumed)
+        fb_table_note(t, "* no times, or too short: the correlation of the samples is assumed.");
+}
+
 /* The frames that no rule matched, so that a rule can be written for them. */
 static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
                        const struct fb_functions *fns, const uint16_t *layer_of_node,
@@ -113,7 +145,8 @@ static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
 
 struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct fb_calltree *tree,
                                   const struct fb_functions *fns, const uint16_t *layer_of_node,
-                                  const double *self, const char *title)
+                                  const double *self, const struct fb_diff_shares *by_layer,
+                                  const char *title)
 {
     struct fb_table *t = fb_table_new(title);
     size_t count = fb_layers_count(layers);
@@ -126,11 +159,18 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
     fb_table_clip(t, NAME_WIDTH);
     fb_table_column(t, "module", "module", FB_ALIGN_LEFT);
+    if (by_layer) {
+        fb_table_data_column(t, "share_low_percent");
+        fb_table_data_column(t, "share_high_percent");
+    }
     for (size_t i = 0; i < count; i++) {
         fb_table_row(t);
         fb_table_text(t, fb_layers_get(layers, i)->name);
-        percent(t, sums[i], whole);
+        interval_cell(t, sums[i], whole, by_layer, i);
         fb_table_number(t, sums[i], 0);
+        fb_table_text(t, "");
+        fb_table_text(t, "");
+        interval_data(t, by_layer, i);
         if (i + 1 == count)
             other_rows(t, tree, fns, layer_of_node, (uint16_t)i, self, whole);
     }
@@ -144,12 +184,14 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_tone(t, FB_TONE_STRONG);
     fb_table_note(t, "Self time, each stack in the first layer whose rule matches it. Not in any "
                      "row: time off the CPU, CPU outside the profiled process, lost samples.");
+    interval_note(t, by_layer);
     free(sums);
     return t;
 }
 
 struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
-                               const double *self, size_t rows, const char *title)
+                               const double *self, const struct fb_diff_shares *by_function,
+                               size_t rows, const char *title)
 {
     struct fb_table *t = fb_table_new(title);
     double whole = sum(self, tree->count), shown = 0;
@@ -166,14 +208,19 @@ struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_f
     fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
     fb_table_clip(t, NAME_WIDTH);
     fb_table_column(t, "module", "module", FB_ALIGN_LEFT);
+    if (by_function) {
+        fb_table_data_column(t, "self_low_percent");
+        fb_table_data_column(t, "self_high_percent");
+    }
     for (size_t i = 0; i < rows; i++) {
         fb_table_row(t);
-        percent(t, items[i].self, whole);
+        interval_cell(t, items[i].self, whole, by_function, items[i].function);
         fb_table_number(t, items[i].self, 0);
         percent(t, items[i].total, whole);
         fb_table_number(t, items[i].total, 0);
         function_cell(t, fns, items[i].function);
         module_cell(t, fns, items[i].function);
+        interval_data(t, by_function, items[i].function);
         shown += items[i].self;
     }
     if (whole > 0) {
@@ -187,6 +234,7 @@ struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_f
     } else {
         fb_table_note(t, "No samples.");
     }
+    interval_note(t, by_function);
     free(items);
     return t;
 }

@@ -73,13 +73,17 @@ struct fb_table *fb_render_steps(const struct fb_steps *steps);
 struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
-/* Layers of one profile with the top frames of "other"; self has tree->count items. */
+/* In both tables the intervals of the shares are shown where by_... is not NULL.
+ *
+ * Layers of one profile with the top frames of "other"; self has tree->count items. */
 struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct fb_calltree *tree,
                                   const struct fb_functions *fns, const uint16_t *layer_of_node,
-                                  const double *self, const char *title);
+                                  const double *self, const struct fb_diff_shares *by_layer,
+                                  const char *title);
 /* Functions by self and total. */
 struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
-                               const double *self, size_t rows, const char *title);
+                               const double *self, const struct fb_diff_shares *by_function,
+                               size_t rows, const char *title);
 
 /* ---- pictures ---- */
 

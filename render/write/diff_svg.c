@@ -55,7 +55,8 @@ struct picture {
     const struct fb_flame_input *in;
     const struct fb_diff_nodes *nodes;
     struct fb_flame_layout layout;
-    bool has_ms;
+    bool has_ms; /* ms per request are known and told      */
+    bool on_ms;  /* and they are what is coloured and judged */
     struct fb_svg svg;
 };
 
@@ -68,8 +69,8 @@ static struct pair pair_of(const struct picture *p, double control, double varia
 {
     struct pair a = {control, variant, control * p->nodes->control_ms,
                      variant * p->nodes->variant_ms, NAN};
-    double before = p->has_ms ? a.control_ms : control;
-    double after = p->has_ms ? a.variant_ms : variant;
+    double before = p->on_ms ? a.control_ms : control;
+    double after = p->on_ms ? a.variant_ms : variant;
 
     if (before > 0)
         a.change = after / before - 1;
@@ -264,10 +265,10 @@ static void notes_put(struct picture *p)
     const char *notes[] = {
         "Grey: the 95 % interval of the change holds 0, or the change is under the floor of run to "
         "run noise (the rule of the frame table). Frames in “other” boxes are not tested.",
-        p->has_ms ? "Colour: change of CPU ms per request, (variant − control) / control. Width: "
-                    "mean of the shares in both arms. On-CPU time of the profiled processes only."
-                  : "Colour: change of the share of samples, (variant − control) / control. Width: "
-                    "mean of the shares in both arms. On-CPU time of the profiled processes only.",
+        p->on_ms ? "Colour: change of CPU ms per request, (variant − control) / control. Width: "
+                   "mean of the shares in both arms. On-CPU time of the profiled processes only."
+                 : "Colour: change of the share of samples, (variant − control) / control. Width: "
+                   "mean of the shares in both arms. On-CPU time of the profiled processes only.",
         hidden,
     };
 
@@ -282,6 +283,7 @@ void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_no
     struct fb_svg_chip chips[LEGEND_COUNT];
 
     p.has_ms = !isnan(nodes->control_ms) && !isnan(nodes->variant_ms);
+    p.on_ms = p.has_ms && nodes->on_ms;
     layout_make(&p);
     for (size_t i = 0; i < LEGEND_COUNT; i++)
         chips[i] = (struct fb_svg_chip){fb_strdup(legend[i].label), legend[i].class_number};

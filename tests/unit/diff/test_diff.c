@@ -356,6 +356,26 @@ static void an_unsteady_window_leaves_layers_to_shares(void **state)
     world_done(&w, diff);
 }
 
+static void an_unsteady_window_still_shows_a_change_beyond_the_wander_of_machines(void **state)
+{
+    struct world w;
+    struct fb_diff *diff;
+    const struct fb_diff_row *cost;
+
+    (void)state;
+    two_arms(&w, 42, 40, 20);
+    known_cpu(&w, 88, 440);
+    counters_fill(w.profiles[0], 110, 1);
+    counters_fill(w.profiles[1], 110, 1.5);
+    diff = world_diff(&w, NULL);
+    cost = &diff->steps[0].metrics[FB_METRIC_CPU_PER_REQUEST];
+    assert_true(diff->steps[0].health & FB_STEP_UNSTEADY);
+    assert_int_equal(cost->verdict, FB_VERDICT_DIFF);
+    assert_true(cost->d_lo > log(1.5) && strstr(cost->reason, "UNSTEADY") != NULL);
+    assert_true(world_layer(diff, 0, "a")->on_share);
+    world_done(&w, diff);
+}
+
 static void steady_cpu_by_second_widens_ms_beyond_shares_by_little(void **state)
 {
     struct world w;
@@ -649,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_larger_unknown_share_denies_small_rows),
         cmocka_unit_test(every_sick_step_is_shown_without_a_verdict),
         cmocka_unit_test(an_unsteady_window_leaves_layers_to_shares),
+        cmocka_unit_test(an_unsteady_window_still_shows_a_change_beyond_the_wander_of_machines),
         cmocka_unit_test(steady_cpu_by_second_widens_ms_beyond_shares_by_little),
         cmocka_unit_test(steps_match_by_rate_and_the_others_are_named),
         cmocka_unit_test(arms_that_cannot_be_compared_are_refused_in_a_sentence),

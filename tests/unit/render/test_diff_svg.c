@@ -88,6 +88,7 @@ static void with_ms_the_change_is_of_ms_per_request(void **state)
 
     (void)state;
     fixture_init(&f);
+    f.picture.nodes.on_ms = true;
     f.picture.nodes.control_ms = 0.1;
     f.picture.nodes.variant_ms = 0.2;
     svg = picture_diff(&f.picture);
