@@ -53,21 +53,31 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
     return FB_OK;
 }
 
+/* The frames of a step that carries no verdict are shown where they are asked for. */
+static bool wants_frames(const struct fb_args *args, const struct fb_diff_step *step)
+{
+    return step->frames_count > 0 && by(args, "frame") &&
+           (step->denial[0] == '\0' || fb_args_has(args, "step") || fb_args_has(args, "by") ||
+            fb_args_has(args, "format"));
+}
+
 static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
 {
-    struct fb_table **tables = fb_alloc_array(3 * diff->steps_count + 1, sizeof(struct fb_table *));
+    struct fb_table **tables = fb_alloc_array(3 * diff->steps_count + 2, sizeof(struct fb_table *));
     size_t n = 0;
     int status;
 
+    tables[n++] = fb_render_diff_summary(diff);
     for (size_t i = 0; i < diff->steps_count; i++) {
         if (!wants_step(args, &diff->steps[i]))
             continue;
         tables[n++] = fb_render_diff_metrics(diff, i);
         if (by(args, "layer") && diff->steps[i].layers_count > 0)
             tables[n++] = fb_render_diff_layers(diff, i);
-        if (by(args, "frame") && diff->steps[i].frames_count > 0)
+        if (wants_frames(args, &diff->steps[i]))
             tables[n++] = fb_render_diff_frames(diff, i);
     }
+    tables[n++] = fb_render_diff_notes(diff);
     status = fb_say_tables(args, tables, n);
     free(tables);
     return status;
@@ -119,7 +129,9 @@ const struct fb_command fb_command_diff = {
         "An arm is a bank, 'BANK,STEPS', or a steps file alone. The i-th control is paired with "
         "the "
         "i-th variant; with several pairs the spread between pairs is measured, with one it is "
-        "assumed, and said so.",
+        "assumed, and said so.\n\n"
+        "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
+        "--step, --by frame or a --format.",
     .options = options,
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,

@@ -29,12 +29,23 @@ static void percent_text(struct fb_buf *b, double ratio)
     fb_buf_printf(b, "%+.*f", decimals, fabs(p) < 0.05 ? 0.0 : p);
 }
 
+/* Decimals that give a bound below 10 two significant digits. */
+static int bound_decimals(double bound)
+{
+    int decimals = bound > 0 ? 1 - (int)floor(log10(bound)) : 1;
+
+    return decimals < 0 ? 0 : decimals > 8 ? 8 : decimals;
+}
+
 static void share_cell(struct fb_table *t, const struct fb_diff_side *s)
 {
     double half = half_of(s->share, s->share_lo, s->share_hi);
 
     if (isnan(s->share))
         fb_table_number(t, NAN, 1);
+    else if (!(s->share > 0) && s->share_hi > 0)
+        fb_table_textf(t, 0, "0 (<%.*f)%s", bound_decimals(100 * s->share_hi), 100 * s->share_hi,
+                       s->deff_assumed ? "*" : "");
     else if (isnan(half))
         fb_table_textf(t, 100 * s->share, "%.1f", 100 * s->share);
     else
@@ -66,6 +77,8 @@ static void ms_cell(struct fb_table *t, const struct fb_diff_side *s, int decima
 
     if (isnan(s->ms) || isnan(half))
         fb_table_number(t, s->ms, decimals);
+    else if (!(s->ms > 0))
+        fb_table_textf(t, 0, "0 (<%.*f)", bound_decimals(s->ms_hi), s->ms_hi);
     else
         fb_table_textf(t, s->ms, "%.*f ±%.*f", decimals, s->ms, decimals, half);
 }
@@ -111,6 +124,9 @@ static void change_cells(struct fb_table *t, const struct fb_diff_row *r, int si
     fb_buf_done(&b);
 }
 
+/* The reason of rows that are facts beside the verdicts (diff/metric_rows.c). */
+static const char only_shown[] = "shown, not judged";
+
 static void why_add(struct fb_buf *why, const char *text)
 {
     fb_buf_puts(why, why->len > 0 ? "; " : "");
@@ -124,6 +140,11 @@ static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int s
     struct fb_buf why = {0}, verdict = {0};
     bool is_one_sided = r->verdict == FB_VERDICT_ABSENT || r->verdict == FB_VERDICT_NOT_SEEN;
 
+    if (r->verdict == FB_VERDICT_NONE && r->reason && strcmp(r->reason, only_shown) == 0) {
+        fb_table_text(t, "-");
+        fb_table_text(t, "");
+        return;
+    }
     fb_buf_puts(&why, "");
     fb_buf_puts(&verdict, fb_verdict_word(r->verdict));
     if (is_one_sided && side != 0)
@@ -135,7 +156,7 @@ static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int s
     if (r->reason && r->reason[0] != '\0' && (!denial || strcmp(r->reason, denial) != 0))
         why_add(&why, r->reason);
     if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde)) {
-        char *text = fb_format("could hide ±%.2g %%", 100 * r->mde);
+        char *text = fb_format("could hide ±%.*f %%", r->mde < 0.1 ? 1 : 0, 100 * r->mde);
 
         why_add(&why, text);
         free(text);
@@ -318,34 +339,58 @@ static void step_notes(struct fb_table *t, const struct fb_diff_step *s)
                          "on the rate, so the arms are not compared at equal load.");
 }
 
-/* Whether a note speaks of another step: it begins with "step NAME:". */
-static bool is_of_other_step(const struct fb_diff *diff, size_t step, const char *note)
+/* What follows "step NAME: " in a note about one step, else NULL. */
+static const char *after_step(const struct fb_diff *diff, size_t step, const char *note)
 {
-    if (strncmp(note, "step ", 5) != 0)
-        return false;
-    for (size_t i = 0; i < diff->steps_count; i++) {
-        size_t len = strlen(diff->steps[i].name);
+    size_t len = strlen(diff->steps[step].name);
 
-        if (i != step && strncmp(note + 5, diff->steps[i].name, len) == 0 && note[5 + len] == ':')
-            return strcmp(diff->steps[i].name, diff->steps[step].name) != 0;
-    }
+    if (strncmp(note, "step ", 5) != 0 || strncmp(note + 5, diff->steps[step].name, len) != 0 ||
+        strncmp(note + 5 + len, ": ", 2) != 0)
+        return NULL;
+    return note + 5 + len + 2;
+}
+
+static void step_own_notes(struct fb_table *t, const struct fb_diff *diff, size_t step)
+{
+    for (size_t i = 0; i < diff->notes_count; i++)
+        sentence_add(t, "", after_step(diff, step, diff->notes[i]));
+}
+
+static bool is_of_a_step(const struct fb_diff *diff, const char *note)
+{
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (after_step(diff, i, note))
+            return true;
     return false;
 }
 
-static void diff_notes(struct fb_table *t, const struct fb_diff *diff, size_t step)
+static bool is_empty(const struct fb_diff_row *r)
 {
-    for (size_t i = 0; i < diff->notes_count; i++)
-        if (!is_of_other_step(diff, step, diff->notes[i]))
-            sentence_add(t, "", diff->notes[i]);
+    return !r->is_total && !(r->control.samples > 0) && !(r->variant.samples > 0);
 }
 
-/* What the signs of a table of shares mean. */
-static void share_notes(struct fb_table *t, const struct fb_diff_row *rows, size_t count)
+/* Layers without a sample in either arm are one sentence and not a row each. */
+static void absent_note(struct fb_table *t, const struct fb_diff_step *s)
+{
+    struct fb_buf names = {0};
+
+    for (size_t i = 0; i < s->layers_count; i++)
+        if (is_empty(&s->layers[i]))
+            fb_buf_printf(&names, "%s%s", names.len > 0 ? ", " : "", s->layers[i].name);
+    if (names.len > 0)
+        sentence_add(t, "No sample in either arm: ", names.data);
+    fb_buf_done(&names);
+}
+
+/* What the signs of the tables mean, and what no table can hold. */
+static void share_notes(struct fb_table *t, const struct fb_diff *diff)
 {
     bool assumed = false;
 
-    for (size_t i = 0; i < count; i++)
-        assumed |= rows[i].control.deff_assumed || rows[i].variant.deff_assumed;
+    for (size_t k = 0; k < diff->steps_count; k++)
+        for (size_t i = 0; i < diff->steps[k].layers_count; i++)
+            assumed |= diff->steps[k].layers[i].control.deff_assumed ||
+                       diff->steps[k].layers[i].variant.deff_assumed;
     fb_table_note(t, "± is the larger half of the 95 % interval; points are of share. On-CPU time "
                      "of the profiled processes only: waiting and parked threads, CPU outside them "
                      "(kernel work on other CPUs, softirq of the node) and lost samples are in no "
@@ -396,8 +441,109 @@ struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
     sentence_add(t, "", unknown.data);
     fb_buf_done(&unknown);
     step_notes(t, s);
-    if (s->layers_count == 0)
-        diff_notes(t, diff, step);
+    step_own_notes(t, diff, step);
+    return t;
+}
+
+/* ---- all steps ---- */
+
+static const struct fb_diff_row *metric_of(const struct fb_diff_step *s, enum fb_diff_metric id)
+{
+    for (size_t i = 0; i < s->metrics_count; i++)
+        if (s->metrics[i].id == id)
+            return &s->metrics[i];
+    return NULL;
+}
+
+/* "codec absent in control; syscalls +30 %": the layers that differ. */
+static void differing_layers(const struct fb_diff_step *s, struct fb_buf *out)
+{
+    for (size_t i = 0; i < s->layers_count; i++) {
+        const struct fb_diff_row *r = &s->layers[i];
+
+        if (r->is_total || (r->verdict != FB_VERDICT_DIFF && r->verdict != FB_VERDICT_ABSENT))
+            continue;
+        fb_buf_printf(out, "%s%s ", out->len > 0 ? ", " : "", r->name);
+        if (presence(r) != 0)
+            fb_buf_puts(out, presence(r) > 0 ? "new" : "gone");
+        else
+            percent_text(out, r->change);
+        if (presence(r) == 0)
+            fb_buf_puts(out, " %");
+    }
+    if (out->len == 0)
+        fb_buf_puts(out, "");
+}
+
+static void summary_row(struct fb_table *t, const struct fb_diff_step *s)
+{
+    const struct fb_diff_row *cpu = metric_of(s, FB_METRIC_CPU_PER_REQUEST);
+    struct fb_buf text = {0};
+    int decimals = cpu ? decimals_for(fmax(cpu->value_control, cpu->value_variant)) : 4;
+
+    fb_table_row(t);
+    fb_table_text(t, s->name);
+    fb_table_number(t, cpu ? cpu->value_control : NAN, decimals);
+    fb_table_number(t, cpu ? cpu->value_variant : NAN, decimals);
+    if (cpu)
+        change_cells(t, cpu, 0);
+    else {
+        fb_table_number(t, NAN, 1);
+        fb_table_text(t, "");
+    }
+    fb_table_text(t, cpu ? fb_verdict_word(cpu->verdict) : fb_verdict_word(FB_VERDICT_NONE));
+    if (cpu)
+        fb_table_tone(t, tone_of(cpu, 0));
+    differing_layers(s, &text);
+    fb_table_text_n(t, text.data, text.len);
+    text.len = 0;
+    fb_step_health_text(s->health, &text);
+    fb_table_text_n(t, text.data, text.len);
+    if (s->denial[0] != '\0')
+        fb_table_mute(t);
+    fb_buf_done(&text);
+}
+
+struct fb_table *fb_render_diff_summary(const struct fb_diff *diff)
+{
+    struct fb_table *t;
+    struct fb_buf title = {0};
+
+    fb_buf_puts(&title, "CPU per request by step: ");
+    if (diff->steps_count > 0) {
+        const char *control = label_of(&diff->steps[0], false);
+        const char *variant = label_of(&diff->steps[0], true);
+        size_t skip = common_folders(control, variant);
+
+        fb_buf_printf(&title, "control %s, variant %s", control + skip, variant + skip);
+    }
+    if (diff->pairs > 1)
+        fb_buf_printf(&title, ", %zu pairs", diff->pairs);
+    fb_buf_puts(&title, "; change = (variant - control) / control");
+    t = fb_table_new(title.data);
+    fb_table_column(t, "step", "step", FB_ALIGN_LEFT);
+    fb_table_group(t, "ms per request");
+    fb_table_column(t, "control", "control", FB_ALIGN_RIGHT);
+    fb_table_column(t, "variant", "variant", FB_ALIGN_RIGHT);
+    change_columns(t, "change");
+    fb_table_group(t, NULL);
+    fb_table_column(t, "verdict", "verdict", FB_ALIGN_LEFT);
+    fb_table_column(t, "layers", "layers that differ", FB_ALIGN_LEFT);
+    fb_table_column(t, "health", "health", FB_ALIGN_LEFT);
+    for (size_t i = 0; i < diff->steps_count; i++)
+        summary_row(t, &diff->steps[i]);
+    fb_buf_done(&title);
+    return t;
+}
+
+struct fb_table *fb_render_diff_notes(const struct fb_diff *diff)
+{
+    struct fb_table *t = fb_table_new("Notes");
+
+    for (size_t i = 0; i < diff->notes_count; i++)
+        if (!is_of_a_step(diff, diff->notes[i]))
+            sentence_add(t, "", diff->notes[i]);
+    share_notes(t, diff);
     return t;
 }
 
@@ -411,6 +557,8 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     share_columns(t, diff->has_ms, s->on_ms);
     for (size_t i = 0; i < s->layers_count; i++) {
+        if (is_empty(&s->layers[i]))
+            continue;
         if (s->layers[i].is_total)
             fb_table_rule(t);
         fb_table_row(t);
@@ -423,9 +571,7 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
                      100 * s->unknown_variant);
     fb_table_note(t, note);
     free(note);
-    share_notes(t, s->layers, s->layers_count);
-    denial_note(t, s);
-    diff_notes(t, diff, step);
+    absent_note(t, s);
     return t;
 }
 
@@ -459,7 +605,5 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
         note = fb_format("%zu frames, the largest changes first.", s->frames_count);
     fb_table_note(t, note);
     free(note);
-    share_notes(t, s->frames, s->frames_count);
-    denial_note(t, s);
     return t;
 }

@@ -69,6 +69,10 @@ const struct fb_table_writer *fb_table_writer_find(const char *name); /* NULL: n
 
 /* The per-step table of a job log, columns and decimals as users publish them. */
 struct fb_table *fb_render_steps(const struct fb_steps *steps);
+/* The answer of a diff: a row a step, CPU per request and the layers that differ. */
+struct fb_table *fb_render_diff_summary(const struct fb_diff *diff);
+/* What holds for the whole diff, as notes of a table without columns. */
+struct fb_table *fb_render_diff_notes(const struct fb_diff *diff);
 /* The tables of one step of a diff: metrics, layers, frames. */
 struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step);

@@ -55,10 +55,15 @@ static void put_table(const struct fb_table *t, bool with_title, struct fb_buf *
 void fb_table_write_csv(const struct fb_table *const *tables, size_t count, bool color,
                         struct fb_buf *out)
 {
+    bool any = false;
+
     (void)color;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
+        if (tables[i]->columns_count == 0) /* notes alone */
+            continue;
+        if (any)
             fb_buf_putc(out, '\n');
         put_table(tables[i], count > 1, out);
+        any = true;
     }
 }

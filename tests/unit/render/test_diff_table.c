@@ -73,6 +73,7 @@ static void rows_make(struct fixture *f)
     f->layers[0] = row(name_codec, FB_VERDICT_ABSENT);
     f->layers[0].control = side(0, 0, 0, 0);
     f->layers[0].control.share_hi = 0.0003;
+    f->layers[0].control.ms_hi = 0.00005;
     f->layers[0].variant = side(0.25, 0.01, 0.05, 0.002);
     f->layers[0].change_points = 0.25;
     f->layers[0].bound = 0.0003;
@@ -160,42 +161,37 @@ static void layers_show_both_arms_the_change_and_its_interval(void **state)
     (void)state;
     fixture_init(&f);
     t = fb_render_diff_layers(&f.diff, 0);
-    assert_table(t, "text",
-                 "Layers by self time, step 3000: control off.fbank, variant on.fbank; change = "
-                 "(variant - control) / control\n"
-                 "\n"
-                 "          control ──────────────────  variant ──────────────────  change of "
-                 "ms/req ────────────\n"
-                 "layer        share %          ms/req     share %          ms/req      %  95 % "
-                 "interval   points  verdict\n"
-                 "─────────────────────────────────────────────────────────────────────────────────"
-                 "───────────────────────────────────────────────────────\n"
-                 "codec       0.0 ±0.0  0.0000 ±0.0000   25.0 ±1.0  0.0500 ±0.0020    new          "
-                 "         +25.0  absent in control  at most 0.03 % there\n"
-                 "syscalls   30.0 ±1.2  0.0507 ±0.0027   20.0 ±1.0  0.0400 ±0.0020  -21.1  -25.0 "
-                 "to -17.0   -10.0  DIFF\n"
-                 "other      70.0 ±2.0  0.1100 ±0.0050   55.0 ±2.0  0.1120 ±0.0050   +1.8  -5.0 to "
-                 "+9.0     -15.0  UNRESOLVED         could hide ±12 %\n"
-                 "─────────────────────────────────────────────────────────────────────────────────"
-                 "───────────────────────────────────────────────────────\n"
-                 "total     100.0 ±0.0  0.1691 ±0.0030  100.0 ±0.0  0.1710 ±0.0030   +1.1  -1.0 to "
-                 "+3.0      +0.0  SAME\n"
-                 "\n"
-                 "17648 samples in the control and 17500 in the variant, of which 1.2 % and 1.0 % "
-                 "end in a frame\n"
-                 "without a name.\n"
-                 "± is the larger half of the 95 % interval; points are of share. On-CPU time of "
-                 "the profiled\n"
-                 "processes only: waiting and parked threads, CPU outside them (kernel work on "
-                 "other CPUs, softirq of\n"
-                 "the node) and lost samples are in no row.\n"
-                 "step 3000: a window under 30 s is short.\n"
-                 "one pair: the floor between runs is assumed, not measured.\n");
+    assert_table(
+        t, "text",
+        "Layers by self time, step 3000: control off.fbank, variant on.fbank; change = "
+        "(variant - control) / control\n"
+        "\n"
+        "          control ──────────────────  variant ──────────────────  change of "
+        "ms/req ────────────\n"
+        "layer        share %          ms/req     share %          ms/req      %  95 % "
+        "interval   points  verdict\n"
+        "─────────────────────────────────────────────────────────────────────────────────"
+        "───────────────────────────────────────────────────────\n"
+        "codec     0 (<0.030)   0 (<0.000050)   25.0 ±1.0  0.0500 ±0.0020    new          "
+        "         +25.0  absent in control  at most 0.03 % there\n"
+        "syscalls   30.0 ±1.2  0.0507 ±0.0027   20.0 ±1.0  0.0400 ±0.0020  -21.1  -25.0 "
+        "to -17.0   -10.0  DIFF\n"
+        "other      70.0 ±2.0  0.1100 ±0.0050   55.0 ±2.0  0.1120 ±0.0050   +1.8  -5.0 to "
+        "+9.0     -15.0  UNRESOLVED         could hide ±12 %\n"
+        "─────────────────────────────────────────────────────────────────────────────────"
+        "───────────────────────────────────────────────────────\n"
+        "total     100.0 ±0.0  0.1691 ±0.0030  100.0 ±0.0  0.1710 ±0.0030   +1.1  -1.0 to "
+        "+3.0      +0.0  SAME\n"
+        "\n"
+        "17648 samples in the control and 17500 in the variant, of which 1.2 % and 1.0 % "
+        "end in a frame\n"
+        "without a name.\n");
     fb_table_free(t);
     fb_layers_free(f.rules);
 }
 
-static void notes_say_what_is_not_charged_and_leave_other_steps_out(void **state)
+static void notes_of_the_whole_say_what_is_not_charged_and_notes_of_a_step_stand_with_it(
+    void **state)
 {
     struct fixture f;
     struct fb_table *t;
@@ -203,15 +199,70 @@ static void notes_say_what_is_not_charged_and_leave_other_steps_out(void **state
 
     (void)state;
     fixture_init(&f);
-    t = fb_render_diff_layers(&f.diff, 0);
-    text = written(t, "json");
-    assert_non_null(strstr(text, "waiting and parked threads"));
-    assert_non_null(strstr(text, "lost samples"));
-    assert_non_null(strstr(text, "\"17648 samples in the control and 17500 in the variant, of "
-                                 "which 1.2 % and 1.0 % end in a frame without a name.\""));
-    assert_non_null(strstr(text, "\"step 3000: a window under 30 s is short.\""));
-    assert_null(strstr(text, "step 200"));
+    t = fb_render_diff_notes(&f.diff);
+    text = written(t, "text");
+    assert_non_null(strstr(text, "waiting and parked"));
     assert_non_null(strstr(text, "one pair: the floor"));
+    assert_null(strstr(text, "under 30 s"));
+    assert_null(strstr(text, "───"));
+    free(text);
+    fb_table_free(t);
+    t = fb_render_diff_metrics(&f.diff, 0);
+    text = written(t, "json");
+    assert_non_null(strstr(text, "\"a window under 30 s is short.\""));
+    assert_null(strstr(text, "one pair"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void the_summary_has_a_row_a_step_with_the_layers_that_differ(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    t = fb_render_diff_summary(&f.diff);
+    text = written(t, "md");
+    assert_non_null(strstr(text, "| 3000 | 0.1691 | 0.1710 | +1.1 | -1.0 to +3.0 | SAME | codec "
+                                 "new, syscalls -21.1 % | healthy |"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void layers_that_neither_arm_has_are_one_sentence(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.layers[2].control.samples = f.layers[2].variant.samples = 0;
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "text");
+    assert_non_null(strstr(text, "No sample in either arm: other."));
+    assert_null(strstr(text, "\nother"));
+    free(text);
+    fb_table_free(t);
+    fb_layers_free(f.rules);
+}
+
+static void a_fact_beside_the_verdicts_has_a_dash(void **state)
+{
+    struct fixture f;
+    struct fb_table *t;
+    char *text;
+
+    (void)state;
+    fixture_init(&f);
+    f.metrics[1].reason = "shown, not judged";
+    t = fb_render_diff_metrics(&f.diff, 0);
+    text = written(t, "md");
+    assert_non_null(strstr(text, "| p99 | ms | 12.50 | n/a | n/a |  | - |  |"));
     free(text);
     fb_table_free(t);
     fb_layers_free(f.rules);
@@ -227,7 +278,7 @@ static void frames_name_their_layer_and_the_tests_made(void **state)
     fixture_init(&f);
     t = fb_render_diff_frames(&f.diff, 0);
     text = written(t, "md");
-    assert_non_null(strstr(text, "| deflate\\_slow | codec | 0.0 ±0.0 | 0.0000 ±0.0000 | "
+    assert_non_null(strstr(text, "| deflate\\_slow | codec | 0 (&lt;0.030) | 0 (&lt;0.000050) | "
                                  "25.0 ±1.0 | 0.0500 ±0.0020 | **new** |  | +25.0 | **absent in "
                                  "control** | at most 0.03 % there |"));
     assert_non_null(strstr(text, "1 frames, the largest changes first; 1 had enough samples"));
@@ -252,7 +303,8 @@ static void metrics_have_units_and_reasons(void **state)
         "change: 95 % interval | verdict |  |\n"
         "| :--- | :--- | ---: | ---: | ---: | :--- | :--- | :--- |\n"
         "| CPU per request | ms | 0.1691 | 0.1710 | +1.1 | -1.0 to +3.0 | SAME |  |\n"
-        "| p99 | ms | 12.50 | n/a | n/a |  | NO VERDICT | the latency floor is unknown |\n");
+        "| p99 | ms | 12.50 | n/a | n/a |  | NO VERDICT | the latency floor is unknown |\n"
+        "\na window under 30 s is short.\n");
     fb_table_free(t);
     fb_layers_free(f.rules);
 }
@@ -312,10 +364,14 @@ static void a_denied_step_says_why_once_and_keeps_its_rows_muted(void **state)
         f.layers[i].verdict = FB_VERDICT_NONE;
         f.layers[i].reason = f.steps[0].denial;
     }
-    t = fb_render_diff_layers(&f.diff, 0);
+    t = fb_render_diff_metrics(&f.diff, 0);
     text = written(t, "text");
     assert_non_null(strstr(text, "No verdicts in this step: FIRST: a sick step"));
-    assert_null(strstr(strstr(text, "a sick step") + 1, "a sick step"));
+    free(text);
+    fb_table_free(t);
+    t = fb_render_diff_layers(&f.diff, 0);
+    text = written(t, "text");
+    assert_null(strstr(text, "a sick step")); /* said once, under the metrics */
     free(text);
     text = written(t, "json");
     assert_null(strstr(text, "\"muted\": false"));
@@ -348,7 +404,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_show_both_arms_the_change_and_its_interval),
-        cmocka_unit_test(notes_say_what_is_not_charged_and_leave_other_steps_out),
+        cmocka_unit_test(
+            notes_of_the_whole_say_what_is_not_charged_and_notes_of_a_step_stand_with_it),
+        cmocka_unit_test(the_summary_has_a_row_a_step_with_the_layers_that_differ),
+        cmocka_unit_test(layers_that_neither_arm_has_are_one_sentence),
+        cmocka_unit_test(a_fact_beside_the_verdicts_has_a_dash),
         cmocka_unit_test(frames_name_their_layer_and_the_tests_made),
         cmocka_unit_test(metrics_have_units_and_reasons),
         cmocka_unit_test(what_neither_arm_knows_is_one_sentence),
