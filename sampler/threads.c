@@ -28,6 +28,7 @@ static struct fb_task *slots;
 static _Atomic uint32_t slots_end;
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint32_t live;
+static _Atomic uint64_t silent_cpu_ns; /* of threads that left without a tick */
 
 /* Threads that the last look saw and nobody entered: adopted if the next one sees them again, so
  * that one that is on its way in or out is left alone. */
@@ -53,6 +54,11 @@ struct fb_task *fb_threads_slot(uint32_t i)
 uint32_t fb_threads_end(void)
 {
     return atomic_load(&slots_end);
+}
+
+uint64_t fb_threads_silent_cpu(void)
+{
+    return atomic_load(&silent_cpu_ns);
 }
 
 uint32_t fb_threads_live(void)
@@ -162,9 +168,15 @@ void fb_thread_leave(struct fb_task *t)
         fb_handler_thread_end(t, fb_clock_thread_missed(t));
     fb_clock_thread_disarm(t);
     fb_task_self = NULL;
-    prctl(PR_GET_NAME, t->exit_name);
-    segment_hand_over(t);
-    atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
+    if (atomic_load(&t->weight) > 0) {
+        prctl(PR_GET_NAME, t->exit_name);
+        segment_hand_over(t);
+        atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
+    } else {
+        /* Nothing of it will be written: thousands of short threads need one slot. */
+        atomic_fetch_add(&silent_cpu_ns, t->cpu_ns);
+        atomic_store_explicit(&t->state, FB_THREAD_FREE, memory_order_release);
+    }
     atomic_fetch_sub(&live, 1);
 }
 
@@ -297,16 +309,13 @@ void fb_threads_adopt(int32_t helper_tid)
 
 void fb_thread_bury(struct fb_task *t)
 {
-    uint32_t expected = FB_THREAD_LIVE;
-
-    segment_hand_over(t);
-    if (!atomic_compare_exchange_strong(&t->state, &expected, FB_THREAD_EXITED))
-        return; /* it left in order, meanwhile */
     fb_clock_thread_disarm(t);
+    segment_hand_over(t);
     if (t->adopted)
         adopted_count--;
     else
         atomic_fetch_sub(&live, 1);
+    atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
 }
 
 uint32_t fb_threads_adopted(void)
@@ -329,6 +338,7 @@ void fb_threads_fork_child(struct fb_task *t)
     adopted_count = 0;
     looked = true;
     atomic_store(&live, 0);
+    atomic_store(&silent_cpu_ns, 0);
     if (t != NULL)
         atomic_store(&live, 1);
     else

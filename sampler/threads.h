@@ -6,7 +6,8 @@
  * cancelled fb_thread_release(t);                       the creator, where creation failed
  *
  * Slots are states of struct fb_task (signal/task.h).  A slot that is
- * EXITED is freed by the helper thread once its samples are written.  Threads
+ * EXITED is freed by the helper thread once its samples are written; a thread that
+ * had none frees it itself.  Threads
  * that the wrapper did not see (older than us, or from a raw clone) are adopted
  * by the helper: their timer is made for them, and their end is noticed at the
  * next look.  With no slot left a thread runs unsampled (FB_LOSS_NO_TIMER). */
@@ -34,6 +35,9 @@ void fb_thread_leave(struct fb_task *t);
 /* The main thread, in the constructor. */
 void fb_thread_enter_main(void);
 
+/* CPU time of threads that left without a tick; their slots were free at once. */
+uint64_t fb_threads_silent_cpu(void);
+
 /* Threads that were claimed and did not leave.  0: only the helper is left of the wrapped ones. */
 uint32_t fb_threads_live(void);
 
@@ -43,7 +47,8 @@ void fb_threads_adopt(int32_t helper_tid);
 /* The helper: how many adopted threads are not buried. */
 uint32_t fb_threads_adopted(void);
 
-/* The helper: marks a thread that is gone without having left as EXITED. */
+/* The helper: marks a thread that is gone without having left as EXITED.  Only for one that cannot
+ * leave by itself meanwhile: an adopted one, or the main thread when it is a zombie. */
 void fb_thread_bury(struct fb_task *t);
 
 /* In the child of a fork: only the calling thread is left; t is its slot or NULL. */

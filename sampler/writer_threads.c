@@ -83,7 +83,8 @@ static void thread_look(struct fb_writer *w, struct fb_task *t)
     uint64_t cpu_ns;
 
     if (!fb_clock_thread_cpu(t->tid, &cpu_ns)) {
-        fb_thread_bury(t);
+        if (t->adopted)
+            fb_thread_bury(t);
         return;
     }
     t->cpu_ns = cpu_ns;
@@ -253,7 +254,7 @@ void fb_writer_threads_forget_names(void)
 void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
 {
     struct fb_counters_own own = {
-        .threads_cpu_ns = w->exited_cpu_ns,
+        .threads_cpu_ns = w->exited_cpu_ns + fb_threads_silent_cpu(),
         .handler_ns = w->exited_handler_ns,
         .handler_count = w->exited_handler_count,
         .weight = w->exited_weight,

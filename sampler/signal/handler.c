@@ -10,8 +10,9 @@
 
 #include "sampler/signal/sigsafe.h"
 
-/* Left free below us on an alternate stack: our frames and a margin. */
-enum { ALTERNATE_ROOM = 6144 };
+/* Left free below us: our frames and a margin; on a thread's own stack also its guard and what its
+ * C library keeps there, by which its low end is known too low. */
+enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 _Atomic bool fb_handler_ticked;
@@ -58,12 +59,14 @@ static uintptr_t stack_pointer(const ucontext_t *uc)
 #endif
 }
 
-/* Are we on an alternate stack with too little room left under us? */
-static bool stack_is_small(const ucontext_t *uc)
+/* Is there too little room left under us, on the thread's stack or an alternate one? */
+static bool stack_is_small(const struct fb_task *t, const ucontext_t *uc)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t low = (uintptr_t)uc->uc_stack.ss_sp;
 
+    if (here >= t->stack.low && here < t->stack.top)
+        return here - t->stack.low < OWN_ROOM;
     if ((uc->uc_stack.ss_flags & SS_DISABLE) || here < low || here - low >= uc->uc_stack.ss_size)
         return false;
     return here - low < ALTERNATE_ROOM;
@@ -103,7 +106,7 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
     struct fb_segment *segment;
     struct fb_record *r;
 
-    if (stack_is_small(uc)) {
+    if (stack_is_small(t, uc)) {
         lose(FB_LOSS_SMALL_STACK, weight);
         return;
     }
@@ -172,7 +175,8 @@ bool fb_handle_cpu(const siginfo_t *info, void *context)
     return true;
 }
 
-/* A raw clone() may share our variable with its maker: then the stack is another, or the thread id. */
+/* A raw clone() may share our variable with its maker: then the stack is another, or the thread id.
+ */
 static bool thread_is_ours(const struct fb_task *t, const ucontext_t *uc)
 {
     uintptr_t sp = stack_pointer(uc);

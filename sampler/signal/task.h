@@ -10,7 +10,8 @@
  * thread only reads, and takes the segment by an atomic exchange.
  *
  * A slot is FREE -> CLAIMED (by the creator) -> LIVE -> EXITED (by the thread, after
- * which no signal of its timer runs) -> FREE (by the writer, once it is drained). */
+ * which no signal of its timer runs) -> FREE (by the writer, once it is drained), or
+ * LIVE -> FREE at once, where no tick came. */
 #ifndef FB_SAMPLER_SIGNAL_TASK_H
 #define FB_SAMPLER_SIGNAL_TASK_H
 

@@ -208,7 +208,7 @@ second_copy() {
 }
 
 few_descriptors() {
-    profiled prlimit --nofile=4:4 "$hosts/habits" burn > out 2> err || fail "status: $(cat err)"
+    profiled prlimit --nofile=16:16 "$hosts/habits" burn > out 2> err || fail "status: $(cat err)"
     [ ! -s err ] || fail "messages: $(cat err)"
     whole banks/habits.*
     [ "$(fact banks/habits.* weight)" -ge 30 ] || fail "weight"
