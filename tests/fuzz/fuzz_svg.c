@@ -107,9 +107,19 @@ static void draw(const struct profile *p, struct fb_layers *layers)
     out.len = 0;
     total = fb_calltree_total(&p->tree, self);
     half_total = fb_calltree_total(&p->tree, half);
-    fb_render_diff_svg(
-        &in, &(struct fb_diff_nodes){self, total, half, half_total, real, real, 0.1, 0.2, 100, 200},
-        &out);
+    fb_render_diff_svg(&in,
+                       &(struct fb_diff_nodes){.control_self = self,
+                                               .control_total = total,
+                                               .variant_self = half,
+                                               .variant_total = half_total,
+                                               .self_is_real = real,
+                                               .total_is_real = real,
+                                               .control_ms = 0.1,
+                                               .variant_ms = 0.2,
+                                               .on_ms = true,
+                                               .control_weight = 100,
+                                               .variant_weight = 200},
+                       &out);
     check(&out);
     for (const struct fb_table_writer *w = fb_table_writers; w->name; w++) {
         struct fb_table *t = fb_render_top(&p->tree, &p->fns, self, NULL, 50, in.title);
