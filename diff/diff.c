@@ -433,6 +433,20 @@ static enum fb_status steps_make(struct fb_diff *diff, struct fb_err *err)
     return FB_OK;
 }
 
+/* Where an unsteady step's cost moved beyond what machines wander by, shares would only mirror
+ * that: its rows are judged in ms after all, with the same wide floor. */
+static void unsteady_settle(struct fb_diff *diff, size_t step)
+{
+    struct fb_diff_step *out = &diff->steps[step];
+
+    if (out->pairs >= 2 || !(out->health & FB_STEP_UNSTEADY) || diff->state->is_itimer)
+        return;
+    for (size_t i = 0; i < out->metrics_count; i++)
+        if (out->metrics[i].id == FB_METRIC_CPU_PER_REQUEST &&
+            out->metrics[i].verdict == FB_VERDICT_DIFF)
+            out->on_ms = true;
+}
+
 static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
 {
     struct fb_diff_state *state = diff->state;
@@ -456,8 +470,9 @@ static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
     for (size_t i = 0; i < diff->steps_count && state->has_profiles; i++)
         fb_layer_pairs_measure(diff, i);
     for (size_t i = 0; i < diff->steps_count; i++) {
-        note_step(diff, i);
         fb_metric_rows(diff, i);
+        unsteady_settle(diff, i);
+        note_step(diff, i);
         if (!state->has_profiles)
             continue;
         fb_layer_rows(diff, i);

@@ -43,7 +43,9 @@ double fb_floor_cpu(uint32_t health, double window_se)
 {
     double tau = 0.015;
 
-    if (health & FB_STEP_FIRST)
+    if (health & FB_STEP_UNSTEADY)
+        tau = 0.16;
+    else if (health & FB_STEP_FIRST)
         tau = 0.05;
     else if (health & FB_STEP_OVER)
         tau = 0.02;

@@ -23,7 +23,8 @@ enum fb_floor_kind fb_floor_kind(const char *layer_name);
 double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm);
 
 /* tau of CPU per request: by the health of the step (enum fb_step_health) and the window's own
- * block standard error of ln(CPU per request) at the longest block, 0 where unknown. */
+ * block standard error of ln(CPU per request) at the longest block, 0 where unknown.  UNSTEADY: the
+ * largest sd between runs of one arm that was measured where the machine's own speed wandered. */
 double fb_floor_cpu(uint32_t health, double window_se);
 
 /* tau of one frame of a native arm. */

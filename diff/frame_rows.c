@@ -139,9 +139,11 @@ static bool candidate_measure(struct family *f, uint32_t function, struct candid
 
 static double frame_floor(const struct family *f)
 {
-    const struct fb_diff_step *out = &f->diff->steps[f->step];
+    const struct fb_step_state *s = &f->diff->state->steps[f->step];
 
-    return out->on_ms ? hypot(fb_floor_frame(), fb_floor_cpu(out->health, 0)) : fb_floor_frame();
+    if (!f->diff->steps[f->step].on_ms)
+        return fb_floor_frame();
+    return hypot(fb_floor_frame(), fb_floor_cpu(fb_state_floor_health(s), 0));
 }
 
 static void family_measure(struct family *f)

@@ -13,7 +13,7 @@ static double row_floor(const struct fb_diff *diff, const struct fb_step_state *
 {
     double share = fb_floor_share(kind, p, diff->options.is_jvm);
 
-    return on_ms ? hypot(share, fb_floor_cpu(s->health, 0)) : share;
+    return on_ms ? hypot(share, fb_floor_cpu(fb_state_floor_health(s), 0)) : share;
 }
 
 static void pair_measure(const struct fb_diff_state *state, const struct fb_step_state *s,

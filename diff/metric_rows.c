@@ -136,9 +136,9 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
 
         d[i] = cost_d(diff->state, s, i);
         half[i] = e.pairs >= 2 && e.pooled_df >= 4 ? t * hypot(control, variant) : 0;
-        tau2 +=
-            (pow(fb_floor_cpu(s->health, control), 2) + pow(fb_floor_cpu(s->health, variant), 2)) /
-            (2 * (double)s->pairs_count);
+        tau2 += (pow(fb_floor_cpu(fb_state_floor_health(s), control), 2) +
+                 pow(fb_floor_cpu(fb_state_floor_health(s), variant), 2)) /
+                (2 * (double)s->pairs_count);
     }
     e.tau = row->floor = sqrt(tau2);
     fb_verdict_judge(&e, &judged);
@@ -148,14 +148,12 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
     free(half);
 }
 
-/* A machine's speed was seen to wander by half (docs/statistics.md, 3): one pair in an unsteady
- * step can judge no change that such a move could make. */
+/* One pair in an unsteady step: the floor is what machines were seen to wander by, and only a
+ * change beyond it is a verdict. */
 static void unsteady_judge(struct fb_diff_row *row)
 {
-    static const double wander = 0.4054651081081644; /* ln 1.5 */
-
-    if (row->verdict == FB_VERDICT_DIFF && (row->d_lo > wander || row->d_hi < -wander))
-        row->reason = "UNSTEADY, but beyond x1.5, which no machine's speed was seen to move";
+    if (row->verdict == FB_VERDICT_DIFF)
+        row->reason = "UNSTEADY: judged by the floor of a wandering machine, 16 %";
     else
         fb_row_deny(row, "UNSTEADY: the cost moved inside the window; one pair cannot judge it");
 }

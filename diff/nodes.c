@@ -27,6 +27,7 @@ struct node_sum {
     struct node_run *runs[2]; /* by side and pair of the lineup */
     uint32_t *hits[2];        /* by node: cells hit, both sides */
     bool on_ms;
+    double cost_floor; /* tau of CPU per request, the largest of the steps drawn */
 };
 
 /* One window as a table. */
@@ -203,6 +204,8 @@ static void sum_init(struct node_sum *sum, const struct fb_diff *diff, size_t wa
     for (size_t i = 0; i < diff->steps_count; i++)
         if (is_drawn(diff, i, wanted)) {
             sum->on_ms = sum->on_ms && diff->steps[i].on_ms;
+            sum->cost_floor = fmax(sum->cost_floor,
+                                   fb_floor_cpu(fb_state_floor_health(&diff->state->steps[i]), 0));
             drawn++;
         }
     sum->cells_max = CELLS_MAX / (drawn > 0 ? drawn : 1);
@@ -304,7 +307,7 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
         tau = jvm_floor(kind, (samples[0] + samples[1]) / (2 * (double)sum->pairs));
     frame_runs(sum, kind, node, runs);
     fb_frame_test_native(runs[0], runs[1], sum->pairs,
-                         sum->on_ms ? hypot(tau, fb_floor_cpu(0, 0)) : tau, &test);
+                         sum->on_ms ? hypot(tau, sum->cost_floor) : tau, &test);
     return test.p_value;
 }
 

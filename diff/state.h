@@ -51,6 +51,13 @@ struct fb_diff_state {
 struct fb_window *fb_state_window(const struct fb_diff_state *state, const struct fb_step_state *s,
                                   size_t pair, bool is_variant);
 
+/* The health that the floor of CPU per request goes by.  With two pairs and more the spread that
+ * an unsteady machine makes is measured, not assumed. */
+static inline uint32_t fb_state_floor_health(const struct fb_step_state *s)
+{
+    return s->pairs_count < 2 ? s->health : s->health & ~(uint32_t)FB_STEP_UNSTEADY;
+}
+
 /* A text that lives as long as the diff. */
 const char *fb_state_text(struct fb_diff_state *state, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
