@@ -153,6 +153,14 @@ void fb_row_take(struct fb_diff_row *row, const struct fb_judged *judged)
     row->within_delta = judged->within_delta;
 }
 
+/* One bound for an absent side: that of the verdict. */
+static void bound_take(struct fb_diff_side *side, double bound)
+{
+    if (side->share_hi > 0)
+        side->ms_hi *= bound / side->share_hi;
+    side->share_hi = bound;
+}
+
 void fb_row_absent(const struct fb_diff_state *state, const struct fb_step_state *s,
                    struct fb_diff_row *row, const struct fb_share *shares, bool living_is_variant)
 {
@@ -168,5 +176,6 @@ void fb_row_absent(const struct fb_diff_state *state, const struct fb_step_state
     }
     row->verdict = fb_verdict_absent(&sum);
     row->bound = fmin(1, 3 * sum.cluster_size / fmax(1, n));
+    bound_take(living_is_variant ? &row->control : &row->variant, row->bound);
     row->change = living_is_variant ? NAN : -1;
 }

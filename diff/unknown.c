@@ -3,7 +3,9 @@
  * A frame "[unknown] libz.so" is some function of libz and of nothing else: where one arm has more
  * of them, only rows of that module (or of the layer "other", for those that no rule places) may
  * have moved by no more than their names.  A frame that is not even in a module may hide anything.
- * The measure is the difference of the arms' shares, by module. */
+ * And where all arms ran the same build of a module (one build ID), an address has its name in all
+ * of them or in none: then nothing is hidden.  The measure is the difference of the arms' shares,
+ * by module. */
 #include "diff/unknown.h"
 
 #include <math.h>
@@ -37,6 +39,44 @@ static void window_add(const struct fb_diff_input *in, const struct fb_window *w
     }
 }
 
+/* Takes a profile's modules in: `build` has the one build ID of a module in all profiles so far, ""
+ * where they differ or one has none. */
+static void builds_add(const struct fb_profile *p, const struct fb_strings *strings,
+                       const char **build)
+{
+    struct fb_buf name = {0};
+
+    for (size_t i = 1; i < p->modules_count; i++) {
+        const char *id = fb_profile_text(p, p->modules[i].build_id);
+        uint32_t module;
+
+        name.len = 0;
+        fb_module_short_name(fb_profile_text(p, p->modules[i].path), &name);
+        module = fb_strings_find(strings, name.data ? name.data : "", name.len);
+        if (module == UINT32_MAX)
+            continue;
+        if (!build[module])
+            build[module] = id;
+        else if (strcmp(build[module], id) != 0)
+            build[module] = "";
+    }
+    fb_buf_done(&name);
+}
+
+/* No gap where all arms ran one build. */
+static void same_builds_clear(const struct fb_diff_input *in, struct fb_unknown *u)
+{
+    const char **build = fb_alloc_array(u->modules, sizeof *build);
+
+    for (size_t i = 0; i < in->arms_count; i++)
+        if (in->arms[i].profile)
+            builds_add(in->arms[i].profile, &in->fns->strings, build);
+    for (size_t i = 1; i < u->modules; i++)
+        if (build[i] && build[i][0] != '\0')
+            u->by_module[i] = 0;
+    free((void *)(size_t)build);
+}
+
 void fb_unknown_measure(const struct fb_diff_state *state, const struct fb_step_state *s,
                         struct fb_unknown *ret_u)
 {
@@ -55,6 +95,7 @@ void fb_unknown_measure(const struct fb_diff_state *state, const struct fb_step_
     for (size_t i = 0; i < ret_u->modules; i++)
         ret_u->by_module[i] = fabs(ret_u->by_module[i]);
     ret_u->unplaced = fabs(ret_u->unplaced);
+    same_builds_clear(in, ret_u);
     free(unknown);
 }
 
