@@ -275,7 +275,8 @@ struct look {
 static bool look_at(int32_t tid, void *ctx)
 {
     struct look *look = ctx;
-    int known = tid == look->helper_tid ? 1 : slot_known(tid);
+    /* The main thread entered in the constructor; when it has left, it stays listed as a zombie. */
+    int known = tid == look->helper_tid || tid == getpid() ? 1 : slot_known(tid);
 
     if (known < 0) {
         look->uncertain = true;
