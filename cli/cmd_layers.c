@@ -23,6 +23,7 @@ static struct fb_table *explain(const struct fb_view *view, const double *self, 
     }
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     fb_table_column(t, "rule", "rule", FB_ALIGN_LEFT);
+    fb_table_clip(t, 100);
     fb_table_column(t, "share", "share of it %", FB_ALIGN_RIGHT);
     for (size_t i = 0; by_rule && i <= rules; i++) {
         const struct fb_layer_rule *rule = i < rules ? fb_layers_rule(view->layers, i) : NULL;

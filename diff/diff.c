@@ -42,15 +42,15 @@ static enum fb_status arms_check(struct fb_diff *diff, struct fb_err *err)
 
         state->has_profiles = state->has_profiles && arm->profile;
         if (!arm->steps)
-            return fb_fail(err, FB_EUSAGE, "'%s' has no steps: give them with --steps", arm->label);
+            return fb_fail(err, FB_EFORMAT, "'%s' has no steps: give them with --steps", arm->label);
         if (arm->profile && !arm->profile->has_times && arm->steps->count > 1)
-            return fb_fail(err, FB_EUSAGE,
+            return fb_fail(err, FB_EFORMAT,
                            "'%s' has no times, so it cannot be split into the %zu steps of '%s'",
                            arm->label, arm->steps->count, arm->steps->source);
         if (clock_of(arm)[0] == '\0')
             continue;
         if (first && strcmp(clock_of(first), clock_of(arm)) != 0)
-            return fb_fail(err, FB_EUSAGE,
+            return fb_fail(err, FB_EFORMAT,
                            "the clocks differ: '%s' was recorded with %s, '%s' with %s",
                            first->label, clock_of(first), arm->label, clock_of(arm));
         first = arm;
@@ -105,7 +105,7 @@ static enum fb_status replicate_collect(struct fb_diff *diff, size_t replicate, 
     outside = fb_windows_collect(state->in, r, windows, state->matching.count);
     inside = samples_inside(state, replicate);
     if (state->has_profiles && inside <= 0 && arm->profile->samples.count > 0 && !has_overlap(arm))
-        return fb_fail(err, FB_EUSAGE,
+        return fb_fail(err, FB_EFORMAT,
                        "'%s': none of its samples lies in a step of '%s': are the clocks of the "
                        "two machines the same?",
                        arm->label, arm->steps->source);
@@ -423,7 +423,7 @@ static enum fb_status steps_make(struct fb_diff *diff, struct fb_err *err)
         }
     }
     if (diff->steps_count == 0)
-        return fb_fail(err, FB_EUSAGE,
+        return fb_fail(err, FB_EFORMAT,
                        "no step of '%s' matches one of '%s': their offered rates differ by over "
                        "0.5 %% and no name is the same",
                        arm_of(state, 0)->label, arm_of(state, state->lineup.controls)->label);

@@ -80,7 +80,7 @@ void fb_table_write_md(const struct fb_table *const *tables, size_t count, bool 
             put_text(out, t->title, strlen(t->title));
             fb_buf_puts(out, "\n\n");
         }
-        if (t->columns_count > 0)
+        if (t->rows_count > 0)
             put_headings(t, out);
         for (size_t r = 0; r < t->rows_count; r++)
             put_row(t, r, out);

@@ -247,11 +247,11 @@ static void put_table(struct page *pg)
             fb_buf_puts(pg->out, color_reset);
         fb_buf_puts(pg->out, "\n\n");
     }
-    if (t->columns_count > 0)
+    if (t->rows_count > 0)
         put_headings(pg);
     for (size_t r = 0; r < t->rows_count; r++)
         put_row(pg, r);
-    if (t->notes_count > 0 && t->columns_count > 0)
+    if (t->notes_count > 0 && t->rows_count > 0)
         fb_buf_putc(pg->out, '\n');
     for (size_t i = 0; i < t->notes_count; i++)
         put_note(pg, t->notes[i], width);
