@@ -57,7 +57,7 @@ static enum fb_status replicates_check(const struct fb_diff_input *in, const str
             const struct fb_diff_arm *b = &in->arms[l->replicates[i].arms[0]];
 
             if (a->is_variant == b->is_variant && is_shared(a->profile, b->profile))
-                return fb_fail(err, FB_EUSAGE,
+                return fb_fail(err, FB_EFORMAT,
                                "'%s' and '%s' ran at the same time in one cgroup: they cannot be "
                                "replicates of each other",
                                a->label, b->label);

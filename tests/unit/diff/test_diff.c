@@ -449,16 +449,16 @@ static void arms_that_cannot_be_compared_are_refused_in_a_sentence(void **state)
     two_arms(&w, 20, 40, 20);
     fb_profile_manifest_set(w.profiles[0], "clock_got", "cpu");
     fb_profile_manifest_set(w.profiles[1], "clock_got", "itimer");
-    assert_int_equal(refused(&w, &err), FB_EUSAGE);
+    assert_int_equal(refused(&w, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "clocks differ"));
     two_arms(&w, 20, 40, 20);
     w.arms[1].steps->items[0].load_start_ns += 5000LL * WORLD_SECOND;
     w.arms[1].steps->items[0].load_end_ns += 5000LL * WORLD_SECOND;
-    assert_int_equal(refused(&w, &err), FB_EUSAGE);
+    assert_int_equal(refused(&w, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "lies in a step"));
     two_arms(&w, 20, 40, 20);
     w.arms[1].steps->items[0].offered = 1500;
-    assert_int_equal(refused(&w, &err), FB_EUSAGE);
+    assert_int_equal(refused(&w, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "matches"));
     two_arms(&w, 20, 40, 20);
     arm_fill(world_arm(&w, true, 110), 110, 20, 40, 20);
@@ -467,7 +467,7 @@ static void arms_that_cannot_be_compared_are_refused_in_a_sentence(void **state)
         fb_profile_manifest_set(w.profiles[i], "cgroup_path", "/arm");
         fb_profile_span_update(w.profiles[i]);
     }
-    assert_int_equal(refused(&w, &err), FB_EUSAGE);
+    assert_int_equal(refused(&w, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "cgroup"));
     world_init(&w, WORLD_RULES);
     (void)world_arm(&w, false, 110);

@@ -26,7 +26,8 @@ static void layers_add_up_and_other_shows_its_frames(void **state)
     tree_add(&tree, "main;what@app", 7, 0);
     tree_add(&tree, "main;zwhy@app", 3, 0);
     layer_of_node = fb_layers_assign(layers, &tree.calls, &tree.fns);
-    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL, "Layers");
+    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL,
+                         "Layers");
     assert_table(t, "csv",
                  "layer,share_percent,weight,frame,module\n"
                  "codec,60,60,,\n"
@@ -56,7 +57,8 @@ static void what_the_list_of_other_leaves_out_is_one_row(void **state)
         tree_add(&tree, name, 20 - i, 0);
     }
     layer_of_node = fb_layers_assign(layers, &tree.calls, &tree.fns);
-    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL, "Layers");
+    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL,
+                         "Layers");
     text = written(t, "csv");
     assert_non_null(strstr(text, ",11,what09,\nof it,"));
     assert_non_null(strstr(text, ",34,(all other frames)"));
@@ -98,9 +100,7 @@ static void no_samples_is_said_and_no_share_is_made_up(void **state)
     tree_init(&tree);
     tree_node(&tree, "main");
     t = fb_render_top(&tree.calls, &tree.fns, tree.self[0], NULL, 10, "");
-    assert_table(t, "md",
-                 "| self % | self | total % | total | frame | module |\n"
-                 "| ---: | ---: | ---: | ---: | :--- | :--- |\n\nNo samples.\n");
+    assert_table(t, "md", "\nNo samples.\n");
     fb_table_free(t);
     tree_done(&tree);
 }
