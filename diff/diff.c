@@ -42,7 +42,8 @@ static enum fb_status arms_check(struct fb_diff *diff, struct fb_err *err)
 
         state->has_profiles = state->has_profiles && arm->profile;
         if (!arm->steps)
-            return fb_fail(err, FB_EFORMAT, "'%s' has no steps: give them with --steps", arm->label);
+            return fb_fail(err, FB_EFORMAT, "'%s' has no steps: give them with --steps",
+                           arm->label);
         if (arm->profile && !arm->profile->has_times && arm->steps->count > 1)
             return fb_fail(err, FB_EFORMAT,
                            "'%s' has no times, so it cannot be split into the %zu steps of '%s'",

@@ -396,7 +396,8 @@ static void share_notes(struct fb_table *t, const struct fb_diff *diff)
                      "(kernel work on other CPUs, softirq of the node) and lost samples are in no "
                      "row.");
     if (assumed)
-        fb_table_note(t, "* no times, or a window under 5 s: the correlation of the samples is assumed.");
+        fb_table_note(
+            t, "* no times, or a window under 5 s: the correlation of the samples is assumed.");
 }
 
 static void metric_row(struct fb_table *t, const struct fb_diff_row *r, const char *denial)

@@ -161,31 +161,30 @@ static void layers_show_both_arms_the_change_and_its_interval(void **state)
     (void)state;
     fixture_init(&f);
     t = fb_render_diff_layers(&f.diff, 0);
-    assert_table(
-        t, "text",
-        "Layers by self time, step 3000: control off.fbank, variant on.fbank; change = "
-        "(variant - control) / control\n"
-        "\n"
-        "          control ──────────────────  variant ──────────────────  change of "
-        "ms/req ────────────\n"
-        "layer        share %          ms/req     share %          ms/req      %  95 % "
-        "interval   points  verdict\n"
-        "─────────────────────────────────────────────────────────────────────────────────"
-        "───────────────────────────────────────────────────────\n"
-        "codec     0 (<0.030)   0 (<0.000050)   25.0 ±1.0  0.0500 ±0.0020    new          "
-        "         +25.0  absent in control  at most 0.03 % there\n"
-        "syscalls   30.0 ±1.2  0.0507 ±0.0027   20.0 ±1.0  0.0400 ±0.0020  -21.1  -25.0 "
-        "to -17.0   -10.0  DIFF\n"
-        "other      70.0 ±2.0  0.1100 ±0.0050   55.0 ±2.0  0.1120 ±0.0050   +1.8  -5.0 to "
-        "+9.0     -15.0  UNRESOLVED         could hide ±12 %\n"
-        "─────────────────────────────────────────────────────────────────────────────────"
-        "───────────────────────────────────────────────────────\n"
-        "total     100.0 ±0.0  0.1691 ±0.0030  100.0 ±0.0  0.1710 ±0.0030   +1.1  -1.0 to "
-        "+3.0      +0.0  SAME\n"
-        "\n"
-        "17648 samples in the control and 17500 in the variant, of which 1.2 % and 1.0 % "
-        "end in a frame\n"
-        "without a name.\n");
+    assert_table(t, "text",
+                 "Layers by self time, step 3000: control off.fbank, variant on.fbank; change = "
+                 "(variant - control) / control\n"
+                 "\n"
+                 "          control ──────────────────  variant ──────────────────  change of "
+                 "ms/req ────────────\n"
+                 "layer        share %          ms/req     share %          ms/req      %  95 % "
+                 "interval   points  verdict\n"
+                 "─────────────────────────────────────────────────────────────────────────────────"
+                 "───────────────────────────────────────────────────────\n"
+                 "codec     0 (<0.030)   0 (<0.000050)   25.0 ±1.0  0.0500 ±0.0020    new          "
+                 "         +25.0  absent in control  at most 0.03 % there\n"
+                 "syscalls   30.0 ±1.2  0.0507 ±0.0027   20.0 ±1.0  0.0400 ±0.0020  -21.1  -25.0 "
+                 "to -17.0   -10.0  DIFF\n"
+                 "other      70.0 ±2.0  0.1100 ±0.0050   55.0 ±2.0  0.1120 ±0.0050   +1.8  -5.0 to "
+                 "+9.0     -15.0  UNRESOLVED         could hide ±12 %\n"
+                 "─────────────────────────────────────────────────────────────────────────────────"
+                 "───────────────────────────────────────────────────────\n"
+                 "total     100.0 ±0.0  0.1691 ±0.0030  100.0 ±0.0  0.1710 ±0.0030   +1.1  -1.0 to "
+                 "+3.0      +0.0  SAME\n"
+                 "\n"
+                 "17648 samples in the control and 17500 in the variant, of which 1.2 % and 1.0 % "
+                 "end in a frame\n"
+                 "without a name.\n");
     fb_table_free(t);
     fb_layers_free(f.rules);
 }
