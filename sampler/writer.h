@@ -15,8 +15,9 @@
  *
  * A system call filter that the host installs while it runs (seccomp with
  * TSYNC) may kill for calls that it does not know, and cannot be probed: from
- * then on the writer only writes (and asks for its pid), and counters, modules and names stay as they
- * are.  It is seen by pread on a descriptor that is open already.
+ * then on the writer only writes (and asks for its pid), and counters, modules
+ * and names stay as they are.  It is seen by pread on a descriptor that is open
+ * already.
  *
  * A definition that could not be written (full disk) makes the writer forget
  * its ids, so that later samples bring their definitions with them; what was in
