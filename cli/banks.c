@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +68,14 @@ void fb_bank_files_done(struct fb_bank_files *files)
     *files = (struct fb_bank_files){0};
 }
 
+static const double much_nameless = 10; /* %: say what helps */
+
 struct outcome {
     bool is_read;
     long pid;
     size_t samples;
-    uint64_t weight;
+    double cpu_s;    /* that the samples stand for; 0 where the clock has no interval */
+    double nameless; /* % of the weight whose leaf has no name                        */
     bool ended;
 };
 
@@ -93,13 +95,16 @@ static struct outcome finish(const char *path)
     if (fb_bank_is_damaged(&damage)) {
         fb_say("%s: is damaged (%s) and is left as it is", path, damage.first);
     } else {
-        fb_names_find(p, path, &options, false);
+        o.nameless = fb_names_find(p, &options, NULL);
         if (fb_bank_write(p, path, &err) != FB_OK)
             fb_say("%s", err.text);
     }
     pid = fb_profile_manifest_get(p, "pid");
-    o = (struct outcome){true, pid ? strtol(pid, NULL, 10) : 0, p->samples.count,
-                         fb_profile_weight(p), p->ended};
+    o.is_read = true;
+    o.pid = pid ? strtol(pid, NULL, 10) : 0;
+    o.samples = p->samples.count;
+    o.cpu_s = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
+    o.ended = p->ended;
     fb_profile_free(p);
     return o;
 }
@@ -118,6 +123,30 @@ static bool exchange(const char *a, const char *b)
     }
     free(spare);
     return done;
+}
+
+/* Once the files have their last names. */
+static void outcomes_say(const struct fb_bank_files *files, const struct outcome *outcomes)
+{
+    bool nameless = false;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct outcome *o = &outcomes[i];
+        char names[80] = "";
+
+        if (!o->is_read)
+            continue;
+        if (o->nameless > 0)
+            (void)snprintf(names, sizeof names, ", %.1f %% of it in functions without a name",
+                           o->nameless);
+        nameless |= o->nameless > much_nameless;
+        fb_say("%s: process %ld, %zu sample%s for %.2f s of CPU%s%s", files->paths[i], o->pid,
+               o->samples, o->samples == 1 ? "" : "s", o->cpu_s, names,
+               o->ended ? "" : ", killed (at most the last second is lost)");
+    }
+    if (nameless)
+        fb_say("a stripped program or library keeps the names of its own functions in its debug "
+               "symbols: install them, then 'flamebank symbolize BANK'");
 }
 
 void fb_bank_files_finish(const struct fb_bank_files *files, const char *path, long pid)
@@ -140,11 +169,6 @@ void fb_bank_files_finish(const struct fb_bank_files *files, const char *path, l
         outcomes[0] = outcomes[best];
         outcomes[best] = first;
     }
-    for (size_t i = 0; i < files->count; i++) {
-        if (outcomes[i].is_read)
-            fb_say("%s: process %ld, %zu samples of weight %" PRIu64 "%s", files->paths[i],
-                   outcomes[i].pid, outcomes[i].samples, outcomes[i].weight,
-                   outcomes[i].ended ? "" : ", killed (at most the last second is lost)");
-    }
+    outcomes_say(files, outcomes);
     free(outcomes);
 }

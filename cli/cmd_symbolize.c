@@ -21,7 +21,7 @@ static int run(const struct fb_args *args)
                path, damage.first);
         return FB_EXIT_FAILED;
     }
-    fb_names_find(p, path, &options, true);
+    (void)fb_names_find(p, &options, path);
     r = fb_bank_write(p, out ? out : path, &err);
     fb_profile_free(p);
     return r == FB_OK ? FB_EXIT_DONE : fb_say_error(&err);
