@@ -60,10 +60,34 @@ static double seconds(const struct fb_profile *p)
     return (double)(p->last_ns - p->first_ns) / 1e9;
 }
 
+/* The growth of a counter from its first row to its last; 0 rows or 1 have none. */
+static bool growth(const struct fb_profile *p, const char *name, double *ret_growth)
+{
+    const struct fb_counters *c = &p->counters;
+
+    return c->rows > 1 &&
+           fb_profile_counter_delta(p, name, c->time_ns[0], c->time_ns[c->rows - 1], ret_growth);
+}
+
+/* The samples' CPU time against the process's between the same two rows of counters: the samples
+ * before the first row, which a bank gets in the first second, have no other side. */
+static void put_process_cpu(struct fb_table *t, const struct fb_profile *p)
+{
+    double cpu, weight;
+
+    if (!growth(p, "process.cpu_ns", &cpu) || cpu <= 0)
+        return;
+    if (growth(p, "sampler.weight", &weight))
+        row(t, "process CPU", "%.3f s between the counters' first row and their last, yield %.3f",
+            cpu / 1e9, weight * (double)p->interval_ns / cpu);
+    else
+        row(t, "process CPU", "%.3f s between the counters' first row and their last", cpu / 1e9);
+}
+
 /* Σ weight x interval against the CPU time of the process: the account of the clock. */
 static void put_yield(struct fb_table *t, const struct fb_profile *p)
 {
-    double cpu, sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
+    double sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
     uint64_t overrun = 0;
 
     if (p->interval_ns == 0)
@@ -76,24 +100,20 @@ static void put_yield(struct fb_table *t, const struct fb_profile *p)
         (double)overrun > 0.2 * (double)fb_profile_weight(p)
             ? " (over 20 %: the clock asks for more than the kernel's tick gives)"
             : "");
-    if (fb_profile_counter_delta(p, "process.cpu_ns", p->first_ns, p->last_ns, &cpu) && cpu > 0)
-        row(t, "process CPU", "%.3f s, yield %.3f", cpu / 1e9, sampled / (cpu / 1e9));
+    put_process_cpu(t, p);
 }
 
 static void put_cost(struct fb_table *t, const struct fb_profile *p)
 {
-    double handler = 0, writer = 0, cpu = 0;
-    bool known =
-        fb_profile_counter_delta(p, "sampler.handler_ns", p->first_ns, p->last_ns, &handler) &&
-        fb_profile_counter_delta(p, "sampler.writer_ns", p->first_ns, p->last_ns, &writer);
+    double handler = 0, writer = 0, cpu = 0, count = 0;
 
-    if (!known)
+    if (!growth(p, "sampler.handler_ns", &handler) || !growth(p, "sampler.writer_ns", &writer))
         return;
     row(t, "cost of the sampler", "handler %.2f ms, writer %.2f ms", handler / 1e6, writer / 1e6);
-    if (fb_profile_counter_delta(p, "process.cpu_ns", p->first_ns, p->last_ns, &cpu) && cpu > 0)
+    if (growth(p, "process.cpu_ns", &cpu) && cpu > 0)
         row(t, "share of the arm's CPU", "%.3f %%", 100.0 * (handler + writer) / cpu);
-    if (p->samples.count > 0)
-        row(t, "handler per sample", "%.2f us", handler / 1e3 / (double)p->samples.count);
+    if (growth(p, "sampler.handler_count", &count) && count > 0)
+        row(t, "handler per sample", "%.2f us", handler / 1e3 / count);
 }
 
 static struct fb_table *health_table(const struct fb_profile *p)
@@ -101,8 +121,9 @@ static struct fb_table *health_table(const struct fb_profile *p)
     struct fb_table *t = two_columns("samples");
 
     row(t, "samples", "%zu of weight %" PRIu64, p->samples.count, fb_profile_weight(p));
-    row(t, "stacks", "%zu over %zu frames, %zu modules, %zu threads", p->stacks_count - 1,
-        p->frames_count - 1, p->modules_count - 1, p->threads_count - 1);
+    row(t, "stacks", "%zu over %zu frames, %zu modules, %zu thread%s", p->stacks_count - 1,
+        p->frames_count - 1, p->modules_count - 1, p->threads_count - 1,
+        p->threads_count == 2 ? "" : "s");
     if (p->has_times && p->samples.count > 0) {
         char when[32];
         time_t start = (time_t)(p->first_ns / 1000000000);
@@ -164,6 +185,9 @@ static struct fb_table *counters_table(const struct fb_profile *p)
         fb_table_number(t, c->kind == FB_COUNTER_CUMULATIVE ? (double)(last - first) : (double)last,
                         0);
     }
+    if (p->counters.rows == 1)
+        fb_table_note(t, "The counters were taken once, so that nothing has grown: the program was "
+                         "too short.");
     return t;
 }
 

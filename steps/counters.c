@@ -20,6 +20,18 @@ static const double group_is_process = 0.02; /* relative */
 
 /* ---- CPU and memory ---- */
 
+/* Narrows a span to that of the counters' rows, which begin up to a second after the profile: a
+ * growth over the span is one over this. */
+static void covered(const struct fb_profile *p, int64_t *from, int64_t *to)
+{
+    if (p->counters.rows == 0)
+        return;
+    if (*from < p->counters.time_ns[0])
+        *from = p->counters.time_ns[0];
+    if (*to > p->counters.time_ns[p->counters.rows - 1])
+        *to = p->counters.time_ns[p->counters.rows - 1];
+}
+
 static void cpu_fill(struct fb_step *s, const struct fb_profile *p)
 {
     int64_t from = s->load_start_ns, to = s->load_end_ns;
@@ -29,6 +41,8 @@ static void cpu_fill(struct fb_step *s, const struct fb_profile *p)
 
     if (!isnan(s->cpu_s) || (!has_process && !has_group))
         return;
+    if (has_process ? !(process > 0) : !(group > 0))
+        return; /* one row of counters only: a running process uses some CPU */
     if (has_group && (!has_process || fabs(group - process) <= group_is_process * process)) {
         s->cpu_s = group / 1e9;
         s->cpu_source = "cgroup";
@@ -36,6 +50,7 @@ static void cpu_fill(struct fb_step *s, const struct fb_profile *p)
         s->cpu_s = process / 1e9;
         s->cpu_source = "process";
     }
+    covered(p, &from, &to);
     s->cpu_span_s = (double)(to - from) / 1e9;
 }
 
@@ -160,10 +175,12 @@ static void cpu_course_fill(struct fb_step *s, const struct fb_profile *p, doubl
 static void samples_fill(struct fb_step *s, const struct fb_profile *p)
 {
     bool all = s->load_start_ns == 0;
-    double count = 0, weight = 0, cpu_ns;
+    int64_t from = s->load_start_ns, to = s->load_end_ns;
+    double count = 0, weight = 0, weight_covered = 0, cpu_ns;
 
     if (!all && !p->has_times)
         return;
+    covered(p, &from, &to);
     for (size_t i = 0; i < p->samples.count; i++) {
         int64_t t = p->samples.time_ns[i];
 
@@ -171,6 +188,8 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
             continue;
         count += p->rows_merged > 0 ? (double)p->samples.weight[i] : 1;
         weight += (double)p->samples.weight[i];
+        if (t >= from && t < to)
+            weight_covered += (double)p->samples.weight[i];
     }
     s->samples = count;
     if (p->interval_ns == 0)
@@ -178,7 +197,7 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
     s->sample_cpu_s = weight * (double)p->interval_ns / 1e9;
     if (fb_profile_counter_delta(p, "process.cpu_ns", s->load_start_ns, s->load_end_ns, &cpu_ns) &&
         cpu_ns > 0)
-        s->yield = s->sample_cpu_s / (cpu_ns / 1e9);
+        s->yield = weight_covered * (double)p->interval_ns / cpu_ns;
     else if (s->cpu_s > 0 && isnan(s->cpu_span_s))
         s->yield = s->sample_cpu_s / s->cpu_s;
     else if (s->cpu_s > 0)

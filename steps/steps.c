@@ -256,5 +256,9 @@ double fb_step_ms_per_request(const struct fb_step *s)
 
 double fb_step_cores(const struct fb_step *s)
 {
-    return fb_step_ms_per_request(s) * fb_step_delivered_per_s(s) / 1000;
+    double cores = fb_step_ms_per_request(s) * fb_step_delivered_per_s(s) / 1000;
+
+    if (isnan(cores)) /* a source that counts no requests */
+        cores = s->cpu_s / (isnan(s->cpu_span_s) ? s->secs : s->cpu_span_s);
+    return cores;
 }

@@ -90,7 +90,8 @@ struct fb_steps {
 double fb_step_delivered_per_s(const struct fb_step *s);
 double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second                 */
 double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered            */
-double fb_step_cores(const struct fb_step *s);          /* ms per request * delivered/s / 1000 */
+/* ms per request * delivered/s / 1000; where the requests are unknown, cpu_s / cpu_span_s. */
+double fb_step_cores(const struct fb_step *s);
 
 /* Reads a job log, a TSV or a load generator's output; gzip and zstd unpacked. */
 enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);

@@ -219,6 +219,49 @@ static void the_whole_run_is_one_step(void **state)
     fb_profile_free(p);
 }
 
+/* Samples for the second before the first row: their CPU is in no growth of a counter. */
+static void a_yield_holds_the_counters_own_span_only(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps;
+    const struct fb_step *s;
+
+    (void)state;
+    for (int64_t i = 1; i <= 50; i++)
+        fb_profile_sample_add(p, T0 - i * SECOND / 50, 0, FB_STACK_ROOT, 2);
+    p->first_ns = T0 - SECOND;
+    steps = fb_steps_whole(p, "x.fbank");
+    fb_steps_add_counters(steps, p);
+    s = steps->items;
+    assert_true(s->samples == 3050 && fabs(s->sample_cpu_s - 30.5) < 1e-9);
+    assert_true(fabs(s->yield - 1) < 1e-9);
+    assert_true(fabs(s->cpu_span_s - 60) < 1e-9 && fabs(s->cpu_s - 30) < 1e-9);
+    assert_true(isnan(fb_step_ms_per_request(s)) && fabs(fb_step_cores(s) - 0.5) < 1e-9);
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
+/* A program of under a second: one row says nothing of its CPU, and not that the group is its own.
+ */
+static void one_row_of_counters_is_no_cpu_time(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps;
+    const struct fb_step *s;
+
+    (void)state;
+    p->counters.rows = 1;
+    p->samples.count = 50;
+    p->last_ns = T0 + SECOND;
+    steps = fb_steps_whole(p, "x.fbank");
+    fb_steps_add_counters(steps, p);
+    s = steps->items;
+    assert_true(isnan(s->cpu_s) && isnan(s->yield) && isnan(fb_step_cores(s)));
+    assert_true(s->rss_bytes == 1000 && !s->cpu_source);
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +273,8 @@ int main(void)
         cmocka_unit_test(a_move_of_the_machines_speed_is_seen),
         cmocka_unit_test(the_course_of_the_cpu_is_told_from_batches),
         cmocka_unit_test(the_whole_run_is_one_step),
+        cmocka_unit_test(a_yield_holds_the_counters_own_span_only),
+        cmocka_unit_test(one_row_of_counters_is_no_cpu_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
