@@ -9,13 +9,18 @@
 #include "cli/pair.h"
 #include "cli/say.h"
 
+/* A bank's weight counts the ticks of its clock, of which one sample may stand for several. */
+static const char *unit_of(const struct fb_profile *p)
+{
+    return p->interval_ns > 0 ? "ticks" : fb_profile_text(p, p->unit);
+}
+
 static char *subtitle_of(const struct fb_arm *arm, const struct fb_step *step, double weight)
 {
     const char *clock = fb_profile_manifest_get(arm->profile, "clock_got");
     struct fb_buf out = {0};
 
-    fb_buf_printf(&out, "%s, %.0f %s", arm->name, weight,
-                  fb_profile_text(arm->profile, arm->profile->unit));
+    fb_buf_printf(&out, "%s, %.0f %s", arm->name, weight, unit_of(arm->profile));
     if (clock && arm->profile->interval_ns > 0)
         fb_buf_printf(&out, " at %.0f Hz (%s clock)", 1e9 / (double)arm->profile->interval_ns,
                       clock);
@@ -45,7 +50,7 @@ static enum fb_status draw_one(const struct fb_args *args, const struct fb_view 
     in->self = self;
     in->title = title;
     in->subtitle = subtitle;
-    in->unit = fb_profile_text(arm->profile, arm->profile->unit);
+    in->unit = unit_of(arm->profile);
     in->ms_per_request = step ? fb_step_ms_per_request(step) : NAN;
     in->cores = step ? fb_step_cores(step) : NAN;
     fb_render_flame_svg(in, out);
@@ -95,13 +100,13 @@ static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view
         title = fb_args_has(args, "title") ? fb_strdup(fb_args_get(args, "title"))
                                            : fb_format("%s against %s", view->arms[0].name,
                                                        view->arms[view->count - 1].name);
-        subtitle = fb_format("%s%s; control %.0f, variant %.0f of weight",
+        in->unit = view->arms[0].profile ? unit_of(view->arms[0].profile) : "samples";
+        subtitle = fb_format("%s%s; %.0f %s in the control, %.0f in the variant",
                              step == SIZE_MAX ? "all healthy steps" : "step ",
                              step == SIZE_MAX ? "" : pair.diff->steps[step].name,
-                             nodes.control_weight, nodes.variant_weight);
+                             nodes.control_weight, in->unit, nodes.variant_weight);
         in->title = title;
         in->subtitle = subtitle;
-        in->unit = "samples";
         fb_render_diff_svg(in, &nodes, out);
         free(title);
         free(subtitle);

@@ -47,7 +47,8 @@ const struct fb_command fb_command_top = {
     .what = "functions by their own time, with the total of what they call",
     .text = "Self is the share of samples whose leaf is the function; total that of samples with "
             "the function anywhere on the stack, recursion counted once. Totals overlap: never "
-            "add them up. Each self share has its 95 % interval.",
+            "add them up. Each self share has its 95 % interval. Columns without % are weights: in "
+            "a bank, ticks of the sampler's clock.",
     .options = options,
     .example = "flamebank top run.fbank --step 600 --rows 10",
     .least = 1,

@@ -393,7 +393,8 @@ static void note_step(struct fb_diff *diff, size_t step)
     if (is_short && state->has_profiles)
         fb_diff_note(diff, "step %s: a window under 30 s is short", out->name);
     if (is_assumed && state->has_profiles)
-        fb_diff_note(diff, "step %s: no times, or under 5 s: the design effect is assumed",
+        fb_diff_note(diff,
+                     "step %s: no times, or under 5 s: the correlation of the samples is assumed",
                      out->name);
     if (is_plain && !is_assumed && state->has_profiles)
         fb_diff_note(diff,

@@ -509,6 +509,7 @@ struct fb_table *fb_render_diff_summary(const struct fb_diff *diff)
 {
     struct fb_table *t;
     struct fb_buf title = {0};
+    bool is_known = false;
 
     fb_buf_puts(&title, "CPU per request by step: ");
     if (diff->steps_count > 0) {
@@ -531,8 +532,16 @@ struct fb_table *fb_render_diff_summary(const struct fb_diff *diff)
     fb_table_column(t, "verdict", "verdict", FB_ALIGN_LEFT);
     fb_table_column(t, "layers", "layers that differ", FB_ALIGN_LEFT);
     fb_table_column(t, "health", "health", FB_ALIGN_LEFT);
-    for (size_t i = 0; i < diff->steps_count; i++)
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        const struct fb_diff_row *cpu = metric_of(&diff->steps[i], FB_METRIC_CPU_PER_REQUEST);
+
         summary_row(t, &diff->steps[i]);
+        is_known |= cpu && !(isnan(cpu->value_control) && isnan(cpu->value_variant));
+    }
+    if (!is_known && diff->steps_count > 0)
+        fb_table_note(t, "Neither arm says how many requests it served, so that no cost per "
+                         "request is known, and layers and frames are compared by share alone. "
+                         "Steps with 'delivered' (BANK,STEPS) tell it: docs/steps.md.");
     fb_buf_done(&title);
     return t;
 }
@@ -566,10 +575,10 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
         fb_table_text(t, s->layers[i].name);
         share_cells(t, &s->layers[i], decimals, s->denial);
     }
-    note = fb_format("%.0f samples in the control and %.0f in the variant, of which %.1f %% and "
+    note = fb_format("%.0f sample%s in the control and %.0f in the variant, of which %.1f %% and "
                      "%.1f %% end in a frame without a name.",
-                     s->samples_control, s->samples_variant, 100 * s->unknown_control,
-                     100 * s->unknown_variant);
+                     s->samples_control, s->samples_control == 1 ? "" : "s", s->samples_variant,
+                     100 * s->unknown_control, 100 * s->unknown_variant);
     fb_table_note(t, note);
     free(note);
     absent_note(t, s);

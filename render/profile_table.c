@@ -53,11 +53,20 @@ static double sum(const double *values, size_t count)
     return s;
 }
 
+/* A PLT entry has the canonical name of its function and is not that function. */
 static void function_cell(struct fb_table *t, const struct fb_functions *fns, uint32_t id)
 {
     const struct fb_string *name = &fns->strings.items[fns->items[id].name];
+    const struct fb_string *raw = &fns->strings.items[fns->items[id].raw];
+    size_t mark = sizeof "@plt" - 1;
+    struct fb_buf text = {0};
 
-    fb_table_text_n(t, name->text, name->len);
+    fb_buf_add(&text, name->text, name->len);
+    if (fns->items[id].kind == FB_FRAME_STUB && raw->len > mark && name->len + mark <= raw->len &&
+        memcmp(raw->text + raw->len - mark, "@plt", mark) == 0)
+        fb_buf_puts(&text, "@plt");
+    fb_table_text_n(t, text.data, text.len);
+    fb_buf_done(&text);
 }
 
 static void module_cell(struct fb_table *t, const struct fb_functions *fns, uint32_t id)
@@ -156,9 +165,14 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     fb_table_column(t, "share_percent", "share %", FB_ALIGN_RIGHT);
     fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
-    fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
-    fb_table_clip(t, NAME_WIDTH);
-    fb_table_column(t, "module", "module", FB_ALIGN_LEFT);
+    if (sums[count - 1] > 0) {
+        fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
+        fb_table_clip(t, NAME_WIDTH);
+        fb_table_column(t, "module", "module", FB_ALIGN_LEFT);
+    } else { /* only the frames of "other" stand there */
+        fb_table_data_column(t, "frame");
+        fb_table_data_column(t, "module");
+    }
     if (by_layer) {
         fb_table_data_column(t, "share_low_percent");
         fb_table_data_column(t, "share_high_percent");

@@ -193,10 +193,27 @@ static void put_headings(const struct page *pg)
     fb_buf_putc(pg->out, '\n');
 }
 
-/* A blank or a line end; but "5 %" stays together.  text is NUL-terminated. */
+/* Whether what follows the blank is the unit of the number before it, as in "5 %" and "30 s". */
+static bool is_before_unit(const char *text, size_t at)
+{
+    static const char *const units[] = {"%", "s", "ms", "MB"};
+
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
+        return text[at + 1] == '%';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t len = strlen(units[i]);
+
+        if (strncmp(text + at + 1, units[i], len) == 0 &&
+            (text[at + 1 + len] == '\0' || strchr(" ,;.:)\n", text[at + 1 + len])))
+            return true;
+    }
+    return false;
+}
+
+/* A blank or a line end; but a number keeps its unit.  text is NUL-terminated. */
 static bool ends_word(const char *text, size_t at)
 {
-    return (text[at] == ' ' && text[at + 1] != '%') || text[at] == '\n';
+    return (text[at] == ' ' && !is_before_unit(text, at)) || text[at] == '\n';
 }
 
 /* Words are filled up to `width`; a longer word has a line of its own. */
