@@ -164,16 +164,19 @@ static void health_union(struct fb_diff_state *state, struct fb_step_state *s,
     for (int a = 0; a < 2; a++)
         for (size_t i = 0; i < s->pairs_count; i++) {
             const struct fb_window *w = fb_state_window(state, s, i, a == 1);
-            const char *side = a == 1 ? "variant" : "control";
+            bool is_unsteady = isnan(w->step->cpu_se) && w->cost.se > unsteady_se;
+            bool is_well = !w->step->why || w->step->why[0] == '\0';
 
-            s->health |= w->step->health;
-            if (w->step->why && w->step->why[0] != '\0')
-                fb_buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", side, w->step->why);
-            if (isnan(w->step->cpu_se) && w->cost.se > unsteady_se) {
-                s->health |= FB_STEP_UNSTEADY;
-                fb_buf_printf(&why, "%s%s: CPU per request is unsteady (block SE %.1f %%)",
-                              why.len > 0 ? "; " : "", side, 100 * w->cost.se);
-            }
+            s->health |= w->step->health | (is_unsteady ? (uint32_t)FB_STEP_UNSTEADY : 0);
+            if (is_well && !is_unsteady)
+                continue;
+            fb_buf_printf(&why, "%s%s", why.len > 0 ? "; " : "", a == 1 ? "variant" : "control");
+            if (s->pairs_count > 1)
+                fb_buf_printf(&why, " %zu", i + 1);
+            fb_buf_printf(&why, ": %s", is_well ? "" : w->step->why);
+            if (is_unsteady)
+                fb_buf_printf(&why, "%sCPU per request is unsteady (block SE %.1f %%)",
+                              is_well ? "" : "; ", 100 * w->cost.se);
         }
     out->health = s->health;
     out->why = fb_buf_take(&why);
@@ -352,8 +355,8 @@ static void note_method(struct fb_diff *diff)
         fb_diff_note(diff, "one pair: the floor between runs is assumed, not measured");
     else if (pooled_degrees(diff) < 4)
         fb_diff_note(diff,
-                     "%zu pairs leave %zu degrees of freedom, under 4: the floor between runs "
-                     "is assumed, not measured",
+                     "%zu pairs leave %zu degrees of freedom in the steps that are judged, under "
+                     "4: the floor between runs is assumed, not measured",
                      diff->pairs, pooled_degrees(diff));
     if (diff->pairs >= 2 && is_one_after_the_other(state))
         fb_diff_note(diff, "all runs of one arm came before those of the other: a drift of the "

@@ -157,6 +157,11 @@ static void row_verdict(struct fb_diff *diff, size_t step, size_t layer, struct 
     }
     if (in_control && in_variant && !is_missing_somewhere(p, s->pairs_count))
         row_judge(diff, step, layer, row); /* the change is shown, whatever follows */
+    else if (in_control &&
+             in_variant) /* no pair's change for one of the pairs: that of the means */
+        row->change = (out->on_ms ? row->variant.ms / row->control.ms
+                                  : row->variant.share / row->control.share) -
+                      1;
     if (out->denial[0])
         fb_row_deny(row, out->denial);
     else if (fb_unknown_hides_layer(&s->unknown, row->change_points))
