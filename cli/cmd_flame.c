@@ -83,6 +83,25 @@ static enum fb_status find_step(const struct fb_args *args, const struct fb_diff
     return FB_OK;
 }
 
+/* step NULL: all healthy ones. */
+static char *diff_subtitle(const struct fb_diff_step *step, const struct fb_diff_nodes *nodes,
+                           const char *unit)
+{
+    struct fb_buf out = {0};
+
+    if (!step) {
+        fb_buf_puts(&out, "all healthy steps");
+    } else {
+        fb_buf_printf(&out, "step %s: ", step->name);
+        fb_step_health_text(step->health, &out);
+        if (step->denial[0] != '\0')
+            fb_buf_puts(&out, " (shown, not judged)");
+    }
+    fb_buf_printf(&out, "; %.0f %s in the control, %.0f in the variant", nodes->control_weight,
+                  unit, nodes->variant_weight);
+    return fb_buf_take(&out);
+}
+
 static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view *view,
                                 struct fb_flame_input *in, struct fb_buf *out, struct fb_err *err)
 {
@@ -101,10 +120,8 @@ static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view
                                            : fb_format("%s against %s", view->arms[0].name,
                                                        view->arms[view->count - 1].name);
         in->unit = view->arms[0].profile ? unit_of(view->arms[0].profile) : "samples";
-        subtitle = fb_format("%s%s; %.0f %s in the control, %.0f in the variant",
-                             step == SIZE_MAX ? "all healthy steps" : "step ",
-                             step == SIZE_MAX ? "" : pair.diff->steps[step].name,
-                             nodes.control_weight, in->unit, nodes.variant_weight);
+        subtitle =
+            diff_subtitle(step == SIZE_MAX ? NULL : &pair.diff->steps[step], &nodes, in->unit);
         in->title = title;
         in->subtitle = subtitle;
         fb_render_diff_svg(in, &nodes, out);

@@ -34,8 +34,10 @@ const struct fb_command fb_command_mark = {
     .name = "mark",
     .usage = "FILE NAME [--offered N] [--warmup | --end]",
     .what = "mark the start of a step in the bank of a running arm",
-    .text = "Appends one mark with the time of now; the arm may be writing at the same moment. A "
-            "step ends at the next mark, or at a mark of the same name with --end.",
+    .text =
+        "Appends one mark with the time of now; the arm may be writing at the same moment. A "
+        "step ends at the next mark, or at a mark of the same name with --end. A mark tells when; "
+        "how many requests were served, and so the cost of one, only a file of steps does.",
     .options = options,
     .example = "flamebank mark run.fbank 600 --offered 600",
     .least = 2,

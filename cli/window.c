@@ -84,6 +84,19 @@ static const struct fb_step *find_step(const struct fb_steps *steps, const char 
     return NULL;
 }
 
+/* "1000, 2000 and 3 more"; yours. */
+static char *names_of(const struct fb_steps *steps)
+{
+    enum { MOST = 12 };
+    struct fb_buf out = {0};
+
+    for (size_t i = 0; i < steps->count && i < MOST; i++)
+        fb_buf_printf(&out, "%s%s", i > 0 ? ", " : "", steps->items[i].name);
+    if (steps->count > MOST)
+        fb_buf_printf(&out, " and %zu more", steps->count - MOST);
+    return fb_buf_take(&out);
+}
+
 static enum fb_status take_step(const char *text, const struct fb_arm *arm, int64_t *ret_from_ns,
                                 int64_t *ret_to_ns, const struct fb_step **ret_step,
                                 struct fb_err *err)
@@ -92,9 +105,14 @@ static enum fb_status take_step(const char *text, const struct fb_arm *arm, int6
         return fb_fail(err, FB_EUSAGE, "%s: has no steps, so '--step %s' cannot be applied",
                        arm->name, text);
     *ret_step = find_step(arm->steps, text);
-    if (!*ret_step)
-        return fb_fail(err, FB_EUSAGE, "%s: has no step '%s' among the %zu of '%s'", arm->name,
-                       text, arm->steps->count, arm->steps->source);
+    if (!*ret_step) {
+        char *names = names_of(arm->steps);
+        enum fb_status r =
+            fb_fail(err, FB_EUSAGE, "%s: has no step '%s'; it has %s", arm->name, text, names);
+
+        free(names);
+        return r;
+    }
     *ret_from_ns = (*ret_step)->load_start_ns;
     *ret_to_ns = (*ret_step)->load_end_ns;
     return FB_OK;
