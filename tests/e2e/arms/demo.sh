@@ -6,7 +6,7 @@ build=$1
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export DEMO_STEPS="1000 3000" DEMO_SECONDS=6 DEMO_PORT=18092
+export DEMO_STEPS="1000 3000" DEMO_SECONDS=9 DEMO_PORT=18092
 "$root/fixtures/demo/demo.sh" "$build/bin/flamebank" "$work" > "$work/out" 2> "$work/err" ||
     { cat "$work/out" "$work/err"; exit 1; }
 fail() { echo "demo.sh: $1"; cat "$work/out"; exit 1; }

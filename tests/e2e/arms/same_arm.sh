@@ -27,5 +27,9 @@ bound=$(awk -v n="$judged" 'BEGIN {
     for (k = 0; sum < 0.99 && k < n; k++) { q *= (n - k) / (k + 1) * p / (1 - p); sum += q }
     print k }')
 echo "A/A: $differ DIFF of $judged judged rows; at most $bound are to be expected (5 %, 99 % bound)"
+if [ "$judged" -lt 8 ] && grep -q NODE all.csv; then
+    echo "SKIPPED: the machine was too busy with other work (NODE) for the steps to be judged"
+    exit 77
+fi
 [ "$judged" -ge 8 ] || { echo "same_arm.sh: too few rows were judged"; cat all.csv; exit 1; }
 [ "$differ" -le "$bound" ]
