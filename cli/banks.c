@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "cli/account.h"
 #include "cli/names.h"
 #include "cli/say.h"
 #include "profile/profile.h"
@@ -77,6 +78,7 @@ struct outcome {
     double cpu_s;    /* that the samples stand for; 0 where the clock has no interval */
     double nameless; /* % of the weight whose leaf has no name                        */
     bool ended;
+    char *account; /* what is lost; NULL for nothing */
 };
 
 static struct outcome finish(const char *path)
@@ -105,6 +107,7 @@ static struct outcome finish(const char *path)
     o.samples = p->samples.count;
     o.cpu_s = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
     o.ended = p->ended;
+    o.account = fb_account_text(p);
     fb_profile_free(p);
     return o;
 }
@@ -143,6 +146,8 @@ static void outcomes_say(const struct fb_bank_files *files, const struct outcome
         fb_say("%s: process %ld, %zu sample%s for %.2f s of CPU%s%s", files->paths[i], o->pid,
                o->samples, o->samples == 1 ? "" : "s", o->cpu_s, names,
                o->ended ? "" : ", killed (at most the last second is lost)");
+        if (o->account)
+            fb_say("%s: %s", files->paths[i], o->account);
     }
     if (nameless)
         fb_say("a stripped program or library keeps the names of its own functions in its debug "
@@ -170,5 +175,7 @@ void fb_bank_files_finish(const struct fb_bank_files *files, const char *path, l
         outcomes[best] = first;
     }
     outcomes_say(files, outcomes);
+    for (size_t i = 0; i < files->count; i++)
+        free(outcomes[i].account);
     free(outcomes);
 }

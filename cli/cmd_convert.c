@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "cli/account.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/say.h"
@@ -18,6 +19,7 @@ static int run(const struct fb_args *args)
     if (fb_writer_find(fb_args_get(args, "to"), out_path, &writer, &err) != FB_OK ||
         fb_load_profile(in, fb_args_get(args, "from"), &p, &err) != FB_OK)
         return fb_say_error(&err);
+    fb_account_say(p, in);
     writer->write(p, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical, &out);
     r = fb_file_write(out_path, out.data ? out.data : "", out.len, &err);
     if (r == FB_OK)

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <time.h>
 
 #include "base/vec.h"
+#include "cli/account.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/say.h"
@@ -60,28 +62,18 @@ static double seconds(const struct fb_profile *p)
     return (double)(p->last_ns - p->first_ns) / 1e9;
 }
 
-/* The growth of a counter from its first row to its last; 0 rows or 1 have none. */
-static bool growth(const struct fb_profile *p, const char *name, double *ret_growth)
-{
-    const struct fb_counters *c = &p->counters;
-
-    return c->rows > 1 &&
-           fb_profile_counter_delta(p, name, c->time_ns[0], c->time_ns[c->rows - 1], ret_growth);
-}
-
-/* The samples' CPU time against the process's between the same two rows of counters: the samples
- * before the first row, which a bank gets in the first second, have no other side. */
+/* The CPU time that the yield is of. */
 static void put_process_cpu(struct fb_table *t, const struct fb_profile *p)
 {
-    double cpu, weight;
+    double cpu, yield = fb_account_yield(p);
 
-    if (!growth(p, "process.cpu_ns", &cpu) || cpu <= 0)
+    if (!fb_account_growth(p, "process.cpu_ns", &cpu) || cpu <= 0)
         return;
-    if (growth(p, "sampler.weight", &weight))
-        row(t, "process CPU", "%.3f s between the counters' first row and their last, yield %.3f",
-            cpu / 1e9, weight * (double)p->interval_ns / cpu);
-    else
+    if (isnan(yield))
         row(t, "process CPU", "%.3f s between the counters' first row and their last", cpu / 1e9);
+    else
+        row(t, "process CPU", "%.3f s between the counters' first row and their last, yield %.3f",
+            cpu / 1e9, yield);
 }
 
 /* Σ weight x interval against the CPU time of the process: the account of the clock. */
@@ -107,12 +99,13 @@ static void put_cost(struct fb_table *t, const struct fb_profile *p)
 {
     double handler = 0, writer = 0, cpu = 0, count = 0;
 
-    if (!growth(p, "sampler.handler_ns", &handler) || !growth(p, "sampler.writer_ns", &writer))
+    if (!fb_account_growth(p, "sampler.handler_ns", &handler) ||
+        !fb_account_growth(p, "sampler.writer_ns", &writer))
         return;
     row(t, "cost of the sampler", "handler %.2f ms, writer %.2f ms", handler / 1e6, writer / 1e6);
-    if (growth(p, "process.cpu_ns", &cpu) && cpu > 0)
+    if (fb_account_growth(p, "process.cpu_ns", &cpu) && cpu > 0)
         row(t, "share of the arm's CPU", "%.3f %%", 100.0 * (handler + writer) / cpu);
-    if (growth(p, "sampler.handler_count", &count) && count > 0)
+    if (fb_account_growth(p, "sampler.handler_count", &count) && count > 0)
         row(t, "handler per sample", "%.2f us", handler / 1e3 / count);
 }
 

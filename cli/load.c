@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/vec.h"
+#include "cli/account.h"
 #include "cli/say.h"
 #include "symbolize/symbolize.h"
 
@@ -226,6 +227,8 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
             r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
         if (r == FB_OK)
             r = finish_steps(arm, !(flags & FB_VIEW_STEPS_SHOWN), err);
+        if (r == FB_OK && arm->profile)
+            fb_account_say(arm->profile, arm->name);
         if (r == FB_OK)
             view_add(&view, arm, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical);
     }

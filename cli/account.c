@@ -1,0 +1,69 @@
+#include "cli/account.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "cli/say.h"
+
+static const double yield_tolerance = 0.1; /* as in the health of a step */
+
+bool fb_account_growth(const struct fb_profile *p, const char *counter, double *ret_growth)
+{
+    const struct fb_counters *c = &p->counters;
+
+    return c->rows > 1 &&
+           fb_profile_counter_delta(p, counter, c->time_ns[0], c->time_ns[c->rows - 1], ret_growth);
+}
+
+double fb_account_yield(const struct fb_profile *p)
+{
+    double cpu_ns, weight;
+
+    if (p->interval_ns == 0 || !fb_account_growth(p, "process.cpu_ns", &cpu_ns) || !(cpu_ns > 0) ||
+        !fb_account_growth(p, "sampler.weight", &weight))
+        return NAN;
+    return weight * (double)p->interval_ns / cpu_ns;
+}
+
+static bool is_odd(const struct fb_profile *p, double yield)
+{
+    double cpu_ns, expected;
+
+    if (isnan(yield) || !fb_account_growth(p, "process.cpu_ns", &cpu_ns))
+        return false;
+    expected = cpu_ns / (double)p->interval_ns;
+    return fabs(yield - 1) > fmax(yield_tolerance, 3 / sqrt(expected));
+}
+
+/* Samples that were kept with a part of their stack are not lost. */
+static bool is_kept(int cause)
+{
+    return cause == FB_LOSS_TRUNCATED || cause == FB_LOSS_PARTIAL;
+}
+
+char *fb_account_text(const struct fb_profile *p)
+{
+    struct fb_buf text = {0};
+    double yield = fb_account_yield(p);
+
+    if (is_odd(p, yield))
+        fb_buf_printf(&text, "the samples stand for %.0f %% of the CPU time of the process",
+                      100 * yield);
+    for (int i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
+        if (p->losses[i] > 0 && !is_kept(i))
+            fb_buf_printf(&text, "%slost: %" PRIu64 " %s (%s)", text.len > 0 ? "; " : "",
+                          (uint64_t)p->losses[i], fb_loss_unit((enum fb_loss_cause)i),
+                          fb_loss_text((enum fb_loss_cause)i));
+    return text.len > 0 ? fb_buf_take(&text) : NULL;
+}
+
+void fb_account_say(const struct fb_profile *p, const char *name)
+{
+    char *text = fb_account_text(p);
+
+    if (text)
+        fb_say("%s: %s", name, text);
+    free(text);
+}

@@ -1,0 +1,22 @@
+/* account.h - what the samples of a bank stand for, and what they leave out. */
+#ifndef FB_CLI_ACCOUNT_H
+#define FB_CLI_ACCOUNT_H
+
+#include "profile/profile.h"
+
+/* The growth of a counter from its first row to its last; false with fewer than two rows. */
+bool fb_account_growth(const struct fb_profile *p, const char *counter, double *ret_growth);
+
+/* The samples' CPU time over the process's between the same two rows of counters, so that the
+ * samples before the first row, which a bank gets in its first second, have no part in it. NAN
+ * where it is unknown. */
+double fb_account_yield(const struct fb_profile *p);
+
+/* One line, yours: what was lost, and that the samples stand for another amount of CPU time than
+ * the process had (by more than the scatter of their count, and 10 %).  NULL where all is well. */
+char *fb_account_text(const struct fb_profile *p);
+
+/* The same on stderr. */
+void fb_account_say(const struct fb_profile *p, const char *name);
+
+#endif
