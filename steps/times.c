@@ -85,23 +85,37 @@ static bool iso_parse(const char *at, int64_t *ret_ns)
     return true;
 }
 
+/* In whole numbers throughout: a double has no room for nanoseconds of the epoch.  Digits beyond
+ * the nanosecond are cut. */
+static bool epoch_parse(const char *at, int64_t *ret_ns)
+{
+    int64_t whole = 0, unit, place, ns = 0;
+
+    for (; isdigit((unsigned char)*at); at++) {
+        if (whole > INT64_MAX / 10 - 1)
+            return false;
+        whole = whole * 10 + (*at - '0');
+    }
+    /* seconds, milliseconds, microseconds or nanoseconds, by their size */
+    unit = whole < 100000000000         ? 1000000000
+           : whole < 100000000000000    ? 1000000
+           : whole < 100000000000000000 ? 1000
+                                        : 1;
+    place = unit;
+    if (*at == '.')
+        for (at++; isdigit((unsigned char)*at); at++)
+            ns += (*at - '0') * (place /= 10);
+    if (*at != '\0' || whole == 0 || whole > INT64_MAX / unit - 1)
+        return false;
+    *ret_ns = whole * unit + ns;
+    return true;
+}
+
 bool fb_time_parse(const char *text, int64_t *ret_ns)
 {
-    char *end;
-    long double value;
-
     if (strlen(text) > 10 && text[4] == '-')
         return iso_parse(text, ret_ns);
-    if (!isdigit((unsigned char)*text) || strspn(text, "0123456789.") != strlen(text))
-        return false;
-    value = strtold(text, &end);
-    if (*end != '\0' || !(value > 0))
-        return false;
-    value *= value < 1e11L ? 1e9L : value < 1e14L ? 1e6L : value < 1e17L ? 1e3L : 1.0L;
-    if (!(value < 9e18L))
-        return false;
-    *ret_ns = (int64_t)(value + 0.5L);
-    return true;
+    return isdigit((unsigned char)*text) && epoch_parse(text, ret_ns);
 }
 
 bool fb_duration_parse(const char *text, double *ret_s)
