@@ -20,7 +20,7 @@ tests_of() {
 valgrind_units() {
     local bad=0
     cmake --preset release -Wno-dev > /dev/null && cmake --build --preset release -j "$(nproc)" > /dev/null
-    for test in build/release/tests/unit_{base,profile,layers,steps,render}_*; do
+    for test in build/release/tests/unit_{base,profile,layers,steps,render,symbolize}_*; do
         [ -x "$test" ] || continue
         valgrind -q --error-exitcode=9 --leak-check=full "$test" > /dev/null 2> /tmp/gate-valgrind.$$ ||
             { echo "$test"; cat /tmp/gate-valgrind.$$; bad=1; }
