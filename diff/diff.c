@@ -393,7 +393,7 @@ static void note_step(struct fb_diff *diff, size_t step)
                      "variant; rows of their module that moved by less than %.1f points have no "
                      "verdict",
                      out->name, 100 * out->unknown_control, 100 * out->unknown_variant, 100 * gap);
-    if (is_short && state->has_profiles)
+    if (is_short && !(out->health & FB_STEP_SHORT) && state->has_profiles)
         fb_diff_note(diff, "step %s: a window under 30 s is short", out->name);
     if (is_assumed && state->has_profiles)
         fb_diff_note(diff,
