@@ -44,7 +44,10 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
 
 void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap)
 {
+    uint64_t earlier_ns = c->earlier_ns; /* a helper may end before the bank is made */
+
     memset(c, 0, sizeof *c);
+    c->earlier_ns = earlier_ns;
     fb_cgroup_find(&c->cgroup, "", scratch, cap);
 }
 
@@ -72,7 +75,7 @@ static void read_process(struct fb_counter_row *c)
     struct rusage usage;
 
     set(c, FB_COUNTER_PROCESS_CPU, clock_read(CLOCK_PROCESS_CPUTIME_ID));
-    set(c, FB_COUNTER_WRITER, clock_read(CLOCK_THREAD_CPUTIME_ID));
+    set(c, FB_COUNTER_WRITER, c->earlier_ns + clock_read(CLOCK_THREAD_CPUTIME_ID));
     if (fb_file_read("/proc/self/statm", text, sizeof text) > 0) {
         fb_text_number(text, &at); /* total pages, then resident ones */
         if (*at == ' ') {
@@ -138,6 +141,11 @@ static uint64_t spin(void)
         __asm__ volatile("" : "+r"(x));
     }
     return clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+void fb_counters_thread_end(struct fb_counter_row *c)
+{
+    c->earlier_ns += clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own)

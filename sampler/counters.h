@@ -62,10 +62,14 @@ struct fb_counter_row {
     int64_t value[FB_COUNTER_COUNT];
     bool readable[FB_COUNTER_COUNT];
     bool started;
-    int64_t time_ns; /* of the row */
+    int64_t time_ns;     /* of the row */
+    uint64_t earlier_ns; /* CPU time of helper threads before this one */
 };
 
 void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap);
+
+/* The helper thread ends for the moment; another will go on. */
+void fb_counters_thread_end(struct fb_counter_row *c);
 
 void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own);
 

@@ -2,11 +2,14 @@
 #include "sampler/entry.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "sampler/clock.h"
 #include "sampler/export.h"
@@ -53,16 +56,47 @@ static void host_write(const struct sigaction *action)
     atomic_fetch_add(&host_version, 1);
 }
 
+/* As the signal's default: the process ends by it. */
+static void die(int signo)
+{
+    struct sigaction none = {.sa_handler = SIG_DFL};
+    sigset_t only;
+
+    sigemptyset(&only);
+    sigaddset(&only, signo);
+    fb_real.sigaction(signo, &none, NULL);
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signo);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static void call_host(const struct sigaction *host, int signo, siginfo_t *info, void *context)
+{
+    sigset_t before;
+
+    pthread_sigmask(SIG_BLOCK, &host->sa_mask, &before);
+    if (host->sa_flags & SA_SIGINFO)
+        host->sa_sigaction(signo, info, context);
+    else
+        host->sa_handler(signo);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void pass_on(int signo, siginfo_t *info, void *context)
 {
+    const struct sigaction once = {.sa_handler = SIG_DFL};
     struct sigaction host;
 
-    if (!host_read(&host) || host.sa_handler == SIG_DFL || host.sa_handler == SIG_IGN)
+    if (!host_read(&host) || host.sa_handler == SIG_IGN)
         return;
-    if (host.sa_flags & SA_SIGINFO)
-        host.sa_sigaction(signo, info, context);
-    else
-        host.sa_handler(signo);
+    if (host.sa_handler == SIG_DFL) {
+        if (clock_kind == FB_CLOCK_CPU || info->si_code != SI_KERNEL ||
+            atomic_load(&host_has_itimer))
+            die(signo);
+        return;
+    }
+    if ((host.sa_flags & (int)SA_RESETHAND) != 0 && fb_preload_own_process())
+        host_write(&once);
+    call_host(&host, signo, info, context);
 }
 
 static void on_signal(int signo, siginfo_t *info, void *context)
@@ -77,19 +111,53 @@ static void on_signal(int signo, siginfo_t *info, void *context)
         pass_on(signo, info, context);
 }
 
-bool fb_entry_install(enum fb_clock clock)
+static bool kernel_take(struct sigaction *ret_before)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART};
+
+    sigemptyset(&ours.sa_mask);
+    ours.sa_sigaction = on_signal;
+    return fb_real.sigaction(SIGPROF, &ours, ret_before) == 0;
+}
+
+bool fb_entry_install(enum fb_clock clock)
+{
     struct sigaction before;
 
     clock_kind = clock;
-    sigemptyset(&ours.sa_mask);
-    ours.sa_sigaction = on_signal;
-    if (fb_real.sigaction(SIGPROF, &ours, &before) != 0)
+    if (!kernel_take(&before))
         return false;
     host_write(&before);
     atomic_store(&installed, true);
     return true;
+}
+
+bool fb_entry_installed(void)
+{
+    return atomic_load(&installed);
+}
+
+bool fb_entry_is_tick(const siginfo_t *info)
+{
+    if (info->si_signo != SIGPROF || !fb_preload_own_process())
+        return false;
+    if (clock_kind == FB_CLOCK_CPU)
+        return fb_handler_knows(info);
+    return info->si_code == SI_KERNEL && !atomic_load(&host_has_itimer);
+}
+
+/* In a child that may share our memory: the kernel's action is its own, what is kept here is not.
+ * Our handler at its place is what the child inherited: to be told as the host's. */
+static int borrowed_action(const struct sigaction *action, struct sigaction host,
+                           struct sigaction *ret_old)
+{
+    struct sigaction kernel;
+
+    if (fb_real.sigaction(SIGPROF, action, &kernel) != 0)
+        return -1;
+    if (ret_old != NULL)
+        *ret_old = kernel.sa_sigaction == on_signal ? host : kernel;
+    return 0;
 }
 
 static int profiling_action(const struct sigaction *action, struct sigaction *ret_old)
@@ -100,6 +168,8 @@ static int profiling_action(const struct sigaction *action, struct sigaction *re
         errno = EINVAL;
         return -1;
     }
+    if (!fb_preload_own_process())
+        return borrowed_action(action, old, ret_old);
     if (action != NULL)
         host_write(action);
     if (ret_old != NULL)
@@ -125,9 +195,11 @@ static int other_action(int signo, const struct sigaction *action, struct sigact
         return r;
     if (ret_old != NULL && (ret_old->sa_flags & SA_ONSTACK) && !(masked & bit))
         sigdelset(&ret_old->sa_mask, SIGPROF);
-    if (action != NULL && asked)
+    if (action == NULL || asked == ((masked & bit) != 0) || !fb_preload_own_process())
+        return 0;
+    if (asked)
         atomic_fetch_or(&masked_by_host, bit);
-    else if (action != NULL)
+    else
         atomic_fetch_and(&masked_by_host, ~bit);
     return 0;
 }
@@ -142,16 +214,12 @@ FB_EXPORT int sigaction(int signo, const struct sigaction *action, struct sigact
     return other_action(signo, action, old);
 }
 
-FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
+sighandler_t fb_entry_signal(sighandler_t handler, int flags)
 {
-    struct sigaction action = {.sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_flags = flags};
     struct sigaction old;
 
-    fb_real_find();
-    if (signo != SIGPROF || !atomic_load(&installed))
-        return fb_real.signal(signo, handler);
     sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGPROF);
     action.sa_handler = handler;
     if (handler == SIG_ERR) {
         errno = EINVAL;
@@ -162,8 +230,33 @@ FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
     return old.sa_handler;
 }
 
-FB_EXPORT int setitimer(itimer_which which, const struct itimerval *value,
-                        struct itimerval *old)
+FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
+{
+    fb_real_find();
+    if (signo != SIGPROF || !atomic_load(&installed))
+        return fb_real.signal(signo, handler);
+    return fb_entry_signal(handler, SA_RESTART);
+}
+
+void fb_entry_exec(void)
+{
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction host;
+
+    if (atomic_load(&installed) && host_read(&host) && host.sa_handler == SIG_IGN)
+        fb_real.sigaction(SIGPROF, &ignored, NULL);
+}
+
+void fb_entry_exec_failed(void)
+{
+    struct sigaction kernel;
+
+    if (atomic_load(&installed) && fb_preload_own_process() &&
+        fb_real.sigaction(SIGPROF, NULL, &kernel) == 0 && kernel.sa_sigaction != on_signal)
+        kernel_take(NULL);
+}
+
+FB_EXPORT int setitimer(itimer_which which, const struct itimerval *value, struct itimerval *old)
 {
     bool wants = value != NULL && (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0);
     bool had;
@@ -180,5 +273,17 @@ FB_EXPORT int setitimer(itimer_which which, const struct itimerval *value,
         atomic_store(&host_has_itimer, had);
     else if (!wants)
         fb_clock_process_start();
+    return r;
+}
+
+FB_EXPORT int getitimer(itimer_which which, struct itimerval *value)
+{
+    int r;
+
+    fb_real_find();
+    r = fb_real.getitimer((int)which, value);
+    if (r == 0 && (int)which == ITIMER_PROF && clock_kind == FB_CLOCK_ITIMER &&
+        fb_preload_active() && !atomic_load(&host_has_itimer))
+        memset(value, 0, sizeof *value); /* it is ours */
     return r;
 }

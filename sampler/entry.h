@@ -4,8 +4,10 @@
  * signal kills, so a host that resets all signals, or another profiler, must
  * not take it away while timers run.  sigaction() and signal() are therefore
  * interposed for SIGPROF: the host's action is kept here, reported back to it,
- * and called for every SIGPROF that is not from our clock.  Its SIG_DFL is
- * obeyed as SIG_IGN: a tick of ours that came late must not kill.
+ * and called for every SIGPROF that is not from our clock.  Its SIG_DFL kills
+ * as it would without us, but for what may be a late tick of our own
+ * ITIMER_PROF.  A vfork's child changes its own action, not what is kept here;
+ * its SIG_IGN is what exec'd programs inherit.
  *
  * A host handler that runs on an alternate stack gets SIGPROF into its mask
  * (and not into what it is told): alternate stacks may be too small for one
@@ -20,11 +22,25 @@
 #ifndef FB_SAMPLER_ENTRY_H
 #define FB_SAMPLER_ENTRY_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "sampler/config.h"
 
 /* Takes the signal over.  False: the kernel refused. */
 bool fb_entry_install(enum fb_clock clock);
+
+/* A tick of our clock, waiting or taken, in a process where the signal is ours. */
+bool fb_entry_is_tick(const siginfo_t *info);
+
+/* The signal is ours: what the host does with it goes through here. */
+bool fb_entry_installed(void);
+
+/* signal() for SIGPROF, with the flags of the variant that was called. */
+sighandler_t fb_entry_signal(sighandler_t handler, int flags);
+
+/* Around exec: an ignored SIGPROF is ignored by the next program too. */
+void fb_entry_exec(void);
+void fb_entry_exec_failed(void);
 
 #endif

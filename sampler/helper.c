@@ -15,6 +15,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/real.h"
+#include "sampler/signal/handler.h"
 #include "sampler/threads.h"
 
 #ifndef SYS_close_range
@@ -29,6 +30,7 @@ enum {
     UNSHARE = 2, /* CLOSE_RANGE_UNSHARE */
     PERIOD_NS = 1000000000,
     SHORT_LIFE_NS = 20000000,
+    SHORT_CPU_NS = 4000000,
 };
 
 static struct fb_writer writer;
@@ -44,6 +46,9 @@ static int kept_fd = -1;         /* the bank's descriptor for a new thread, in t
 static bool own_table;
 static pthread_t helper_thread;
 static uint64_t next_flush_ns; /* the helper's, from one thread to the next */
+static uint64_t start_ns;
+static uint64_t start_cpu_ns; /* of the process: exec does not set it back */
+static bool young;            /* may still be one of a script's thousand short children */
 
 enum pause { PAUSE_NONE, PAUSE_ASKED, PAUSE_TAKEN };
 
@@ -119,6 +124,25 @@ static bool pause_take(void)
     return true;
 }
 
+static uint64_t cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The first look at modules costs as much as a short process: it waits for a tick, or for CPU time
+ * that promises one, or for a second of life. */
+static bool too_short_yet(void)
+{
+    if (!young)
+        return false;
+    young = fb_clock_now() - start_ns < PERIOD_NS && cpu_now() - start_cpu_ns < SHORT_CPU_NS &&
+            !atomic_load_explicit(&fb_handler_ticked, memory_order_relaxed);
+    return young;
+}
+
 /* Returns the bits of what was asked. */
 static uint32_t serve(uint32_t *served)
 {
@@ -129,7 +153,9 @@ static uint32_t serve(uint32_t *served)
         fb_writer_resume(&writer);
     if (bits != 0)
         fb_writer_flush(&writer, strongest(bits));
-    if (fb_clock_now() >= next_flush_ns) {
+    if (fb_clock_now() >= next_flush_ns && too_short_yet()) {
+        next_flush_ns = fb_clock_now() + SHORT_LIFE_NS;
+    } else if (fb_clock_now() >= next_flush_ns) {
         fb_writer_flush(&writer, FB_FLUSH_SECOND);
         while (next_flush_ns <= fb_clock_now())
             next_flush_ns += PERIOD_NS;
@@ -168,8 +194,10 @@ static void *helper_main(void *unused)
     prctl(PR_SET_NAME, "flamebank");
     table_unshare();
     do {
-        if (serve(&served) & PAUSE_BIT)
+        if (serve(&served) & PAUSE_BIT) {
+            fb_counters_thread_end(&writer.counters);
             return unused;
+        }
     } while (fb_threads_live() > 0 || fb_threads_adopted() > 0);
     fb_writer_flush(&writer, FB_FLUSH_EXIT);
     atomic_store(&running, false);
@@ -222,7 +250,10 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
     atomic_store(&running, true);
     kept_fd = -1;
     /* Modules first: at once, but a process that is not the run's first may be a short one. */
-    next_flush_ns = fb_clock_now() + (config->root ? 0 : SHORT_LIFE_NS);
+    young = !config->root;
+    start_ns = fb_clock_now();
+    start_cpu_ns = cpu_now();
+    next_flush_ns = start_ns + (young ? SHORT_LIFE_NS : 0);
     return thread_start_blocked();
 }
 

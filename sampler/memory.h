@@ -5,13 +5,20 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+enum { FB_MEMORY_NOT_DUMPED = 1 << 20 };
+
 /* Zeroed pages that cost nothing until they are touched; NULL if there are none. */
 static inline void *fb_memory_map(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
 
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED)
+        return NULL;
+    /* A core of limited size is for the host's memory. */
+    if (size >= FB_MEMORY_NOT_DUMPED)
+        madvise(p, size, MADV_DONTDUMP);
+    return p;
 }
 
 static inline void fb_memory_unmap(void *p, size_t size)

@@ -75,6 +75,7 @@ void fb_preload_end(void)
 
 void fb_preload_exec(void)
 {
+    fb_entry_exec();
     if (!fb_preload_active())
         return;
     fb_clock_process_stop();
@@ -84,10 +85,14 @@ void fb_preload_exec(void)
 
 void fb_preload_exec_failed(void)
 {
+    int saved = errno;
+
+    fb_entry_exec_failed();
     if (!fb_preload_active())
         return;
     fb_helper_resume();
     fb_clock_process_start();
+    errno = saved;
 }
 
 bool fb_preload_rights_begin(void)

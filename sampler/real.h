@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <threads.h>
 
 struct fb_real {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -22,6 +23,14 @@ struct fb_real {
     int (*fexecve)(int, char *const[], char *const[]);
     void (*exit_now)(int); /* _exit */
     int (*setitimer)(int, const struct itimerval *, struct itimerval *);
+    int (*getitimer)(int, struct itimerval *);
+    int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+    int (*sigpending)(sigset_t *);
+    int (*signalfd)(int, const sigset_t *, int);
+    sighandler_t (*sigset)(int, sighandler_t);
+    sighandler_t (*sysv_signal)(int, sighandler_t);
+    int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+    int (*thrd_create)(thrd_t *, thrd_start_t, void *);
     int (*setuid)(uid_t);
     int (*seteuid)(uid_t);
     int (*setreuid)(uid_t, uid_t);

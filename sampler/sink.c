@@ -96,10 +96,95 @@ static void pattern_expand(struct fb_text *t, const char *pattern)
     }
 }
 
+/* Away from 0..2: where the descriptor table is shared, the host's own may be closed. */
+static int move_up(int fd)
+{
+    int higher = fd >= 0 && fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (higher < 0)
+        return fd;
+    close(fd);
+    return higher;
+}
+
+static bool header_write(const struct fb_sink *sink, int fd)
+{
+    uint8_t header[FB_BANK_HEADER_SIZE];
+    ssize_t n;
+
+    fb_bank_header_store(header, sink->run_id, sink->writer_id);
+    n = write(fd, header, sizeof header);
+    if (n >= 0 && n < (ssize_t)sizeof header)
+        errno = ENOSPC;
+    return n == (ssize_t)sizeof header;
+}
+
+/* A file without a name yet in the folder of sink->path, with the header in it: whatever kills us,
+ * no name stands for less than that.  -1 where the file system or the kernel cannot. */
+static int file_make_nameless(struct fb_sink *sink)
+{
+    char folder[sizeof sink->path];
+    struct fb_text t = {.data = folder, .cap = sizeof folder};
+    const char *slash = strrchr(sink->path, '/');
+    int fd;
+
+    if (slash == NULL)
+        fb_text_str(&t, ".");
+    else
+        fb_text_add(&t, sink->path, slash == sink->path ? 1 : (size_t)(slash - sink->path));
+    fd = move_up(open(folder, O_TMPFILE | O_WRONLY | O_APPEND | O_CLOEXEC, sink->config->mode));
+    if (fd >= 0 && !header_write(sink, fd)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* False, errno EEXIST: the name is taken. */
+static bool file_name(int fd, const char *path)
+{
+    char own[64];
+    struct fb_text t = {.data = own, .cap = sizeof own};
+
+    fb_text_str(&t, "/proc/thread-self/fd/");
+    fb_text_dec(&t, (uint64_t)fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* The file at sink->path, header and all; -1, errno EEXIST: the name is taken.  *nameless is -1 at
+ * first, and is kept for the next name. */
+static int file_make_at(struct fb_sink *sink, int *nameless)
+{
+    int fd = *nameless >= 0 ? *nameless : file_make_nameless(sink);
+
+    *nameless = -1;
+    if (fd >= 0) {
+        if (file_name(fd, sink->path))
+            return fd;
+        if (errno == EEXIST) {
+            *nameless = fd;
+            return -1;
+        }
+        close(fd);
+    }
+    fd = move_up(open(sink->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                      sink->config->mode));
+    if (fd >= 0 && !header_write(sink, fd)) {
+        int reason = errno;
+
+        unlink(sink->path);
+        close(fd);
+        errno = reason == EEXIST ? EIO : reason;
+        return -1;
+    }
+    return fd;
+}
+
 /* Makes folder/name, "-2" ... before the suffix while the name exists.  folder NULL: name is whole.
  */
 static int file_make(struct fb_sink *sink, const char *folder, const char *name)
 {
+    int nameless = -1;
     const char *slash = strrchr(name, '/');
     const char *dot = strrchr(name, '.');
     size_t stem = strlen(name);
@@ -120,23 +205,13 @@ static int file_make(struct fb_sink *sink, const char *folder, const char *name)
             fb_text_dec(&path, i);
         }
         fb_text_str(&path, name + stem);
-        fd = open(sink->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                  sink->config->mode);
+        fd = file_make_at(sink, &nameless);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
+    if (nameless >= 0)
+        close(nameless);
     return -1;
-}
-
-/* Away from 0..2: where the descriptor table is shared, the host's own may be closed. */
-static int move_up(int fd)
-{
-    int higher = fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-
-    if (higher < 0)
-        return fd;
-    close(fd);
-    return higher;
 }
 
 static int file_make_somewhere(struct fb_sink *sink)
@@ -169,27 +244,18 @@ static int file_make_somewhere(struct fb_sink *sink)
 
 bool fb_sink_open(struct fb_sink *sink)
 {
-    uint8_t header[FB_BANK_HEADER_SIZE];
     struct stat st;
 
     if (sink->fd >= 0 || sink->refused)
         return sink->fd >= 0;
     sink->fd = file_make_somewhere(sink);
-    if (sink->fd < 0) {
-        sink->refused = true;
-        return false;
-    }
-    sink->fd = move_up(sink->fd);
-    fb_bank_header_store(header, sink->run_id, sink->writer_id);
-    if (fstat(sink->fd, &st) != 0 ||
-        write(sink->fd, header, sizeof header) != (ssize_t)sizeof header) {
-        fb_say(FB_SAY_ALWAYS, sink->path, "cannot be written: no bank", NULL, errno);
+    if (sink->fd < 0 || fstat(sink->fd, &st) != 0) {
         fb_sink_discard(sink);
         return false;
     }
     sink->device = st.st_dev;
     sink->inode = st.st_ino;
-    sink->bytes = sizeof header;
+    sink->bytes = FB_BANK_HEADER_SIZE;
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "sampler/export.h"
@@ -71,6 +72,36 @@ FB_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void
     t->start_arg = arg;
     r = fb_real.pthread_create(thread, attr, thread_main, t);
     if (r != 0)
+        fb_thread_release(t);
+    return r;
+}
+
+/* The same for C11's threads, whose creation goes past pthread_create(). */
+static int thrd_main(void *ctx)
+{
+    struct fb_task *t = ctx;
+    int result;
+
+    fb_thread_enter(t);
+    pthread_cleanup_push(thread_end, t);
+    result = ((thrd_start_t)(void (*)(void))t->start)(t->start_arg);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+FB_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
+{
+    struct fb_task *t;
+    int r;
+
+    fb_real_find();
+    t = fb_preload_active() ? fb_thread_claim(stack_size(NULL)) : NULL;
+    if (t == NULL)
+        return fb_real.thrd_create(thread, start, arg);
+    t->start = (void *(*)(void *))(void (*)(void))start;
+    t->start_arg = arg;
+    r = fb_real.thrd_create(thread, thrd_main, t);
+    if (r != thrd_success)
         fb_thread_release(t);
     return r;
 }

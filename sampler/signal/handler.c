@@ -161,13 +161,20 @@ void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
     atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
 
+bool fb_handler_knows(const siginfo_t *info)
+{
+    uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
+
+    return info->si_code == SI_TIMER && offset % sizeof *slots == 0 &&
+           offset / sizeof *slots < slot_count;
+}
+
 bool fb_handle_cpu(const siginfo_t *info, void *context)
 {
     uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
     int saved = errno;
 
-    if (info->si_code != SI_TIMER || offset % sizeof *slots != 0 ||
-        offset / sizeof *slots >= slot_count)
+    if (!fb_handler_knows(info))
         return false;
     tick(&slots[offset / sizeof *slots], context,
          1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0u));

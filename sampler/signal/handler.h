@@ -34,6 +34,9 @@ void fb_handler_init(struct fb_task *threads, uint32_t count);
 /* Threads' own timers: ours if the signal carries a timer's value that points at a slot. */
 bool fb_handle_cpu(const siginfo_t *info, void *context);
 
+/* It is from the timer of one of the threads. */
+bool fb_handler_knows(const siginfo_t *info);
+
 /* The calling thread ends with ticks that are due: a record without a stack keeps their weight. The
  * signal is blocked. */
 void fb_handler_thread_end(struct fb_task *t, uint32_t weight);

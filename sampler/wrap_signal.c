@@ -1,0 +1,200 @@
+/* wrap_signal.c - the other ways to meet SIGPROF: waiting for signals, and signal()'s variants.
+ *
+ * A host that blocks all signals and waits for them must not be handed our ticks: they are
+ * discarded, as a thread that blocks the signal loses them anyway.  A system call filter of the
+ * strict kind kills for what the handler does, so the thread that asks for one takes no more ticks.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "sampler/clock.h"
+#include "sampler/entry.h"
+#include "sampler/export.h"
+#include "sampler/preload.h"
+#include "sampler/real.h"
+
+/* <sys/prctl.h> brings <linux/seccomp.h> nowhere. */
+enum { STRICT = 1 };
+
+/* Declared for some feature sets only. */
+FB_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler);
+FB_EXPORT sighandler_t sysv_signal(int signo, sighandler_t handler);
+FB_EXPORT sighandler_t bsd_signal(int signo, sighandler_t handler);
+FB_EXPORT sighandler_t ssignal(int signo, sighandler_t handler);
+FB_EXPORT sighandler_t sigset(int signo, sighandler_t handler);
+FB_EXPORT int sigignore(int signo);
+
+static void profiling_set(sigset_t *ret_set)
+{
+    sigemptyset(ret_set);
+    sigaddset(ret_set, SIGPROF);
+}
+
+static bool may_meet_ticks(const sigset_t *set)
+{
+    fb_real_find();
+    return set != NULL && fb_preload_active() && sigismember(set, SIGPROF) == 1;
+}
+
+static uint64_t nanoseconds(const struct timespec *t)
+{
+    return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+/* timeout: valid, or NULL for ever. */
+static int wait_without_ticks(const sigset_t *set, siginfo_t *ret_info,
+                              const struct timespec *timeout)
+{
+    uint64_t end = timeout != NULL ? fb_clock_now() + nanoseconds(timeout) : 0;
+    struct timespec left = {0, 0};
+    siginfo_t info;
+    int r;
+
+    if (timeout != NULL)
+        left = *timeout;
+    while ((r = fb_real.sigtimedwait(set, &info, timeout != NULL ? &left : NULL)) == SIGPROF &&
+           fb_entry_is_tick(&info)) {
+        uint64_t now = fb_clock_now();
+        uint64_t ns = now < end ? end - now : 0;
+
+        left = (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    }
+    if (r > 0 && ret_info != NULL)
+        *ret_info = info;
+    return r;
+}
+
+FB_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    if (!may_meet_ticks(set))
+        return fb_real.sigtimedwait(set, info, timeout);
+    return wait_without_ticks(set, info, timeout);
+}
+
+FB_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
+}
+
+FB_EXPORT int sigwait(const sigset_t *set, int *ret_signo)
+{
+    int saved = errno;
+    int r;
+
+    while ((r = sigtimedwait(set, NULL, NULL)) < 0 && errno == EINTR)
+        ;
+    if (r < 0)
+        r = errno;
+    else {
+        *ret_signo = r;
+        r = 0;
+    }
+    errno = saved;
+    return r;
+}
+
+FB_EXPORT int sigpending(sigset_t *set)
+{
+    int r;
+
+    fb_real_find();
+    r = fb_real.sigpending(set);
+    if (r == 0 && may_meet_ticks(set))
+        sigdelset(set, SIGPROF);
+    return r;
+}
+
+FB_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t without;
+
+    if (!may_meet_ticks(set))
+        return fb_real.signalfd(fd, set, flags);
+    without = *set;
+    sigdelset(&without, SIGPROF);
+    return fb_real.signalfd(fd, &without, flags);
+}
+
+FB_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
+{
+    fb_real_find();
+    if (signo != SIGPROF || !fb_entry_installed())
+        return fb_real.sysv_signal(signo, handler);
+    return fb_entry_signal(handler, (int)SA_RESETHAND | SA_NODEFER);
+}
+
+FB_EXPORT sighandler_t sysv_signal(int signo, sighandler_t handler)
+{
+    return __sysv_signal(signo, handler);
+}
+
+FB_EXPORT sighandler_t bsd_signal(int signo, sighandler_t handler)
+{
+    return signal(signo, handler);
+}
+
+FB_EXPORT sighandler_t ssignal(int signo, sighandler_t handler)
+{
+    return signal(signo, handler);
+}
+
+FB_EXPORT sighandler_t sigset(int signo, sighandler_t handler)
+{
+    sigset_t profiling;
+    sigset_t before;
+    sighandler_t old;
+
+    fb_real_find();
+    if (signo != SIGPROF || !fb_entry_installed())
+        return fb_real.sigset(signo, handler);
+    profiling_set(&profiling);
+    old = handler == SIG_HOLD ? SIG_ERR : fb_entry_signal(handler, 0);
+    if (old == SIG_ERR && handler != SIG_HOLD)
+        return old;
+    pthread_sigmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &profiling, &before);
+    if (handler == SIG_HOLD) {
+        struct sigaction now;
+
+        old = sigaction(SIGPROF, NULL, &now) == 0 ? now.sa_handler : SIG_ERR;
+    }
+    return sigismember(&before, SIGPROF) == 1 ? SIG_HOLD : old;
+}
+
+FB_EXPORT int sigignore(int signo)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN};
+
+    return sigaction(signo, &action, NULL);
+}
+
+FB_EXPORT int prctl(int option, ...)
+{
+    unsigned long argument[4];
+    sigset_t profiling;
+    sigset_t before;
+    va_list list;
+    bool strict;
+    int r;
+
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        argument[i] = va_arg(list, unsigned long);
+    va_end(list);
+    fb_real_find();
+    strict = option == PR_SET_SECCOMP && argument[0] == STRICT && fb_preload_active();
+    if (strict) {
+        profiling_set(&profiling);
+        pthread_sigmask(SIG_BLOCK, &profiling, &before);
+    }
+    r = fb_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+    if (strict && r != 0)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}
