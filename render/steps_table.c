@@ -23,7 +23,8 @@ static bool has_names(const struct fb_steps *steps)
         char *offered = offered_text(&steps->items[i]);
         char *bare = fb_format("%.10g", steps->items[i].offered);
         bool same =
-            strcmp(steps->items[i].name, offered) == 0 || strcmp(steps->items[i].name, bare) == 0;
+            !isnan(steps->items[i].offered) &&
+            (strcmp(steps->items[i].name, offered) == 0 || strcmp(steps->items[i].name, bare) == 0);
 
         free(offered);
         free(bare);
@@ -96,7 +97,22 @@ static void data_add(struct fb_table *t, const struct fb_step *s)
     fb_table_text(t, s->why ? s->why : "");
 }
 
-static void row_add(struct fb_table *t, const struct fb_step *s, bool names, bool conns)
+/* Two digits of the smallest: a request may take a microsecond. */
+static int ms_decimals(const struct fb_steps *steps)
+{
+    int decimals = 3;
+
+    for (size_t i = 0; i < steps->count; i++) {
+        double ms = fb_step_ms_per_request(&steps->items[i]);
+
+        while (ms > 0 && decimals < 7 && ms * pow(10, decimals) < 9.5)
+            decimals++;
+    }
+    return decimals;
+}
+
+static void row_add(struct fb_table *t, const struct fb_step *s, bool names, bool conns,
+                    int decimals)
 {
     struct fb_buf health = {0};
     char *offered = offered_text(s);
@@ -110,7 +126,7 @@ static void row_add(struct fb_table *t, const struct fb_step *s, bool names, boo
     fb_table_number(t, s->p99_s * 1e3, 2);
     fb_table_number(t, s->p999_s * 1e3, 2);
     fb_table_number(t, fb_step_knee_per_s(s), 1);
-    fb_table_number(t, fb_step_ms_per_request(s), 3);
+    fb_table_number(t, fb_step_ms_per_request(s), decimals);
     fb_table_number(t, s->throttled_s, 1);
     fb_table_number(t, s->heap_bytes / MIB, 0);
     fb_table_number(t, s->rss_bytes / MIB, 0);
@@ -154,7 +170,7 @@ struct fb_table *fb_render_steps(const struct fb_steps *steps)
 
     columns_add(t, names, conns);
     for (size_t i = 0; i < steps->count; i++)
-        row_add(t, &steps->items[i], names, conns);
+        row_add(t, &steps->items[i], names, conns, ms_decimals(steps));
     for (size_t i = 0; i < steps->count; i++) {
         const struct fb_step *s = &steps->items[i];
         char *offered = offered_text(s);

@@ -17,6 +17,7 @@ enum {
 };
 
 static const double group_is_process = 0.02; /* relative */
+static const double least_covered = 0.98;    /* of a window */
 
 /* ---- CPU and memory ---- */
 
@@ -52,6 +53,22 @@ static void cpu_fill(struct fb_step *s, const struct fb_profile *p)
     }
     covered(p, &from, &to);
     s->cpu_span_s = (double)(to - from) / 1e9;
+}
+
+/* CPU time that the counters saw a part of only is that of fewer requests than were served. */
+static void coverage_warn(struct fb_steps *steps, const struct fb_step *s)
+{
+    double window_s = (double)(s->load_end_ns - s->load_start_ns) / 1e9;
+
+    bool is_ours = s->cpu_source &&
+                   (strcmp(s->cpu_source, "process") == 0 || strcmp(s->cpu_source, "cgroup") == 0);
+
+    if (is_ours && s->delivered > 0 && s->cpu_span_s < least_covered * window_s)
+        fb_steps_warn(
+            steps,
+            "step %s: the bank's counters cover %.1f s of its %.1f s, so that its CPU per "
+            "request is too low by up to that part",
+            s->name, s->cpu_span_s, window_s);
 }
 
 static void levels_fill(struct fb_step *s, const struct fb_profile *p)
@@ -222,6 +239,7 @@ size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p)
         if (overlaps(s, p)) {
             overlapping++;
             cpu_fill(s, p);
+            coverage_warn(steps, s);
             levels_fill(s, p);
             speed_fill(s, p, values);
             cpu_course_fill(s, p, values, times_s);
