@@ -1,5 +1,6 @@
 # Compiler flags that every target of ours has.
 set(FB_SANITIZE "" CACHE STRING "sanitizers for everything but the preload library")
+option(FB_TESTS "tests, fixtures and benchmarks, which need further packages" ON)
 option(FB_FUZZ "build the libFuzzer targets (clang)" OFF)
 option(FB_COVERAGE "gcov counters" OFF)
 
