@@ -13,13 +13,18 @@ struct fb_id_map {
     size_t count, room;
 };
 
+struct fb_mark_read;
+
 struct fb_bank_decoder {
     struct fb_profile *p;
     struct fb_bank_damage *damage;
     struct fb_id_map strings, frames, stacks, modules, threads, counters;
     uint64_t raw_bytes; /* of all payloads so far: bounds the ids that can be true */
-    uint64_t end_samples;
+    uint64_t end_samples, end_weight;
     bool has_end;
+    bool out_of_range;          /* a time or a counter was, and became the nearest that is not */
+    struct fb_mark_read *marks; /* in the order of the file, until the end */
+    size_t marks_count, marks_room;
     uint32_t lost_stack; /* stack of [lost definition], 0 until needed */
 };
 

@@ -4,12 +4,29 @@
 #include "profile/bank_chunks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 
-enum { IDS_PER_BYTE = 16, IDS_LEAST = 1 << 16, LINE_MAX_VALUE = 1 << 30 };
+enum {
+    IDS_PER_BYTE = 16,
+    IDS_LEAST = 1 << 16,
+    COUNTERS_MOST = 4096,
+    LINE_MAX_VALUE = 1 << 30,
+};
+
+/* Times and counters beyond these (wall clocks of the years 1896 and 2116) are damage; within them
+ * any difference of two is an int64_t. */
+static const int64_t VALUE_LEAST = -((int64_t)1 << 61), VALUE_MOST = (int64_t)1 << 62;
+
+static const uint64_t WEIGHT_MOST = (uint64_t)1 << 53;
+
+struct fb_mark_read {
+    struct fb_mark mark;
+    size_t order;
+};
 
 void fb_bank_decoder_init(struct fb_bank_decoder *d, struct fb_profile *p,
                           struct fb_bank_damage *damage)
@@ -25,6 +42,15 @@ void fb_bank_decoder_done(struct fb_bank_decoder *d)
     free(d->modules.ids);
     free(d->threads.ids);
     free(d->counters.ids);
+    free(d->marks);
+}
+
+static int64_t bounded(struct fb_bank_decoder *d, int64_t value)
+{
+    if (value >= VALUE_LEAST && value <= VALUE_MOST)
+        return value;
+    d->out_of_range = true;
+    return value < 0 ? VALUE_LEAST : VALUE_MOST;
 }
 
 static bool map_set(struct fb_bank_decoder *d, struct fb_id_map *map, uint64_t id, uint32_t model)
@@ -240,6 +266,17 @@ static void get_ids(struct fb_wire_in *in, uint32_t *ids, size_t n)
     }
 }
 
+/* A weight counts ticks, at least one. */
+static void bound_weights(struct fb_bank_decoder *d, uint64_t *weights, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (weights[i] - 1 < WEIGHT_MOST)
+            continue;
+        d->out_of_range = true;
+        weights[i] = weights[i] == 0 ? 1 : WEIGHT_MOST;
+    }
+}
+
 static void put_samples(struct fb_bank_decoder *d, struct fb_wire_in *in)
 {
     int64_t time_ns = fb_wire_get_signed(in);
@@ -266,6 +303,7 @@ static void put_samples(struct fb_bank_decoder *d, struct fb_wire_in *in)
         s->weight[from + i] = fb_wire_get_varint(in);
     if (in->bad)
         return;
+    bound_weights(d, s->weight + from, n);
     put_sample_ids(d, from, n);
     s->count += n;
 }
@@ -280,6 +318,10 @@ static void put_counter_defs(struct fb_bank_decoder *d, struct fb_wire_in *in)
         uint8_t kind = fb_wire_get_u8(in);
 
         if (in->bad || kind > FB_COUNTER_GAUGE) {
+            in->bad = true;
+            return;
+        }
+        if (id >= COUNTERS_MOST || d->p->counters.count >= COUNTERS_MOST) {
             in->bad = true;
             return;
         }
@@ -299,7 +341,7 @@ static void put_counter_column(struct fb_bank_decoder *d, struct fb_wire_in *in,
     for (size_t r = 0; r < rows && !in->bad; r++) {
         value += (uint64_t)fb_wire_get_signed(in);
         if (counter != UINT32_MAX && !in->bad)
-            d->p->counters.items[counter].values[row0 + r] = (int64_t)value;
+            d->p->counters.items[counter].values[row0 + r] = bounded(d, (int64_t)value);
     }
 }
 
@@ -311,6 +353,10 @@ static void put_counters(struct fb_bank_decoder *d, struct fb_wire_in *in)
 
     if (in->bad || rows > fb_wire_left(in) || columns > fb_wire_left(in)) {
         in->bad = true;
+        return;
+    }
+    if ((row0 + rows) * d->p->counters.count / IDS_PER_BYTE > d->raw_bytes + IDS_LEAST) {
+        in->bad = true; /* a cell takes memory in all columns, and a byte in those that have it */
         return;
     }
     for (size_t r = 0; r < rows; r++) {
@@ -332,13 +378,16 @@ static void put_marks(struct fb_bank_decoder *d, struct fb_wire_in *in)
         struct fb_mark m = {.name = get_text(d, in), .flags = fb_wire_get_u8(in)};
         uint64_t offered = fb_wire_get_varint(in);
 
-        /* Until the end a mark keeps the wall clock; finish() prefers the monotonic one. */
         m.offered = offered ? (double)offered / 1000.0 : NAN;
         m.time_ns = wall;
         if (mono != 0 && d->p->wall_offset_ns != 0)
             m.time_ns = (int64_t)((uint64_t)mono + (uint64_t)d->p->wall_offset_ns);
-        if (!in->bad)
-            fb_profile_mark_add(d->p, &m);
+        m.time_ns = bounded(d, m.time_ns);
+        if (in->bad)
+            return;
+        fb_vec_reserve(&d->marks, &d->marks_room, d->marks_count + 1, sizeof *d->marks);
+        d->marks[d->marks_count] = (struct fb_mark_read){m, d->marks_count};
+        d->marks_count++;
     }
 }
 
@@ -379,7 +428,7 @@ static void put_end(struct fb_bank_decoder *d, struct fb_wire_in *in)
 {
     (void)fb_wire_get_signed(in);
     d->end_samples = fb_wire_get_varint(in);
-    (void)fb_wire_get_varint(in);
+    d->end_weight = fb_wire_get_varint(in);
     d->has_end = !in->bad;
 }
 
@@ -391,8 +440,8 @@ static void take_clocks(struct fb_bank_decoder *d)
     const char *interval = fb_profile_manifest_get(d->p, "interval_ns");
 
     if (mono && wall)
-        d->p->wall_offset_ns =
-            (int64_t)((uint64_t)strtoll(wall, NULL, 10) - (uint64_t)strtoll(mono, NULL, 10));
+        d->p->wall_offset_ns = bounded(
+            d, (int64_t)((uint64_t)strtoll(wall, NULL, 10) - (uint64_t)strtoll(mono, NULL, 10)));
     if (interval)
         d->p->interval_ns = strtoull(interval, NULL, 10);
 }
@@ -421,30 +470,64 @@ bool fb_bank_decoder_put(struct fb_bank_decoder *d, unsigned type, const uint8_t
     return !in.bad && in.pos == in.len;
 }
 
-static void shift(int64_t *time_ns, int64_t offset)
+static void shift(struct fb_bank_decoder *d, int64_t *time_ns)
 {
-    *time_ns = (int64_t)((uint64_t)*time_ns + (uint64_t)offset);
+    int64_t sum;
+
+    if (__builtin_add_overflow(*time_ns, d->p->wall_offset_ns, &sum))
+        sum = *time_ns < 0 ? INT64_MIN : INT64_MAX;
+    *time_ns = bounded(d, sum);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct fb_mark_read *x = a, *y = b;
+
+    if (x->mark.time_ns != y->mark.time_ns)
+        return x->mark.time_ns < y->mark.time_ns ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Damage of the whole, which no single chunk shows. */
+static void note_rule(struct fb_bank_decoder *d, const char *what)
+{
+    d->damage->bad_payloads++;
+    if (d->damage->first[0] == '\0')
+        (void)snprintf(d->damage->first, sizeof d->damage->first, "%s", what);
+}
+
+static void finish_marks(struct fb_bank_decoder *d)
+{
+    if (d->marks_count > 1)
+        qsort(d->marks, d->marks_count, sizeof *d->marks, by_time);
+    for (size_t i = 0; i < d->marks_count; i++)
+        fb_profile_mark_add(d->p, &d->marks[i].mark);
 }
 
 void fb_bank_decoder_finish(struct fb_bank_decoder *d)
 {
     struct fb_profile *p = d->p;
-    int64_t offset = p->wall_offset_ns;
 
     for (size_t i = 0; i < p->samples.count; i++)
-        shift(&p->samples.time_ns[i], offset);
+        shift(d, &p->samples.time_ns[i]);
     for (size_t i = 0; i < p->counters.rows; i++)
-        shift(&p->counters.time_ns[i], offset);
+        shift(d, &p->counters.time_ns[i]);
     for (size_t i = 0; i < p->thread_names_count; i++)
-        shift(&p->thread_names[i].time_ns, offset);
+        shift(d, &p->thread_names[i].time_ns);
     for (size_t i = 1; i < p->modules_count; i++) {
-        shift(&p->modules[i].load_ns, offset);
+        shift(d, &p->modules[i].load_ns);
         if (p->modules[i].unload_ns != INT64_MAX)
-            shift(&p->modules[i].unload_ns, offset);
+            shift(d, &p->modules[i].unload_ns);
     }
+    finish_marks(d);
+    if (d->out_of_range)
+        note_rule(d, "a time, a weight or a counter is out of range");
     p->has_times = true;
     p->ended = d->has_end;
     if (d->has_end && d->end_samples > p->samples.count)
         d->damage->unwritten_samples = d->end_samples - p->samples.count;
+    else if (d->has_end &&
+             (d->end_samples != p->samples.count || d->end_weight != fb_profile_weight(p)))
+        note_rule(d, "the end mark's account is not that of the samples");
     fb_profile_span_update(p);
 }

@@ -10,6 +10,10 @@
 #include "base/vec.h"
 #include "profile/bank_chunks.h"
 
+/* What looking for whole chunks may cost: bytes under checksums, per byte of the file and at least.
+ * Only a file that was made to be slow needs more. */
+enum { RESYNC_PER_BYTE = 16, RESYNC_LEAST = 256 << 20 };
+
 struct reader {
     const uint8_t *data;
     size_t n;
@@ -17,6 +21,7 @@ struct reader {
     bool any_run; /* the file header is damaged: the first whole chunk tells the run id */
     uint32_t next_sequence;
     uint64_t chunks;
+    uint64_t resync_left; /* bytes */
     struct fb_bank_decoder decoder;
     struct fb_bank_damage *damage;
     uint32_t crc_table[256];
@@ -102,7 +107,7 @@ static void take_chunk(struct reader *r, size_t at, const struct fb_chunk_header
 }
 
 /* Offset of the next whole chunk after `at`, or the end of the file. */
-static size_t resync(const struct reader *r, size_t at)
+static size_t resync(struct reader *r, size_t at)
 {
     uint8_t sync[4];
     struct fb_chunk_header h;
@@ -116,6 +121,12 @@ static size_t resync(const struct reader *r, size_t at)
         at = (size_t)(found - r->data);
         if (chunk_is_whole(r, at, &h))
             return at;
+        if (r->n - at >= FB_CHUNK_HEADER_SIZE && fb_chunk_header_load(found, &h) &&
+            h.stored_length <= r->n - at) {
+            r->resync_left -= h.stored_length < r->resync_left ? h.stored_length : r->resync_left;
+            if (r->resync_left == 0)
+                return r->n;
+        }
         at++;
     }
     return r->n;
@@ -184,7 +195,7 @@ static void read_chunks(struct reader *r)
             continue;
         }
         next = resync(r, at + 1);
-        if (next >= r->n && is_torn(r, at)) {
+        if (next >= r->n && r->resync_left > 0 && is_torn(r, at)) {
             r->damage->torn_tail = true;
             r->damage->torn_bytes = r->n - at;
         } else {
@@ -232,6 +243,7 @@ enum fb_status fb_bank_decode(const void *bytes, size_t n, const char *name,
     struct fb_profile *p;
     enum fb_status status;
 
+    r.resync_left = (uint64_t)n * RESYNC_PER_BYTE + RESYNC_LEAST;
     *ret_damage = (struct fb_bank_damage){0};
     status = read_header(&r, name, err);
     if (status != FB_OK)

@@ -76,17 +76,38 @@ double *fb_calltree_total(const struct fb_calltree *tree, const double *self)
     return total;
 }
 
-/* Whether a strict ancestor has the same function.  Walking up costs nodes x depth in all, as
- * printing every stack once does. */
-static bool recurs(const struct fb_calltree *tree, uint32_t node)
+/* Adds the total of every node that has no ancestor of the same function to all[function].  One
+ * walk over the tree with a count of the open nodes of each function, whatever the depth. */
+static void add_totals(const struct fb_calltree *tree, size_t functions_count, const double *total,
+                       double *all)
 {
-    uint32_t function = tree->nodes[node].function;
+    uint32_t *child = fb_alloc_array(tree->count, sizeof *child);
+    uint32_t *next = fb_alloc_array(tree->count, sizeof *next);
+    uint32_t *open = fb_alloc_array(functions_count, sizeof *open);
+    uint32_t at = 0;
 
-    for (uint32_t at = tree->nodes[node].parent; at != 0; at = tree->nodes[at].parent) {
-        if (tree->nodes[at].function == function)
-            return true;
+    for (uint32_t i = (uint32_t)tree->count; i-- > 1;) {
+        next[i] = child[tree->nodes[i].parent];
+        child[tree->nodes[i].parent] = i;
     }
-    return false;
+    for (;;) {
+        uint32_t down = child[at];
+
+        if (down != 0) { /* each child is taken off its list as it is entered */
+            child[at] = next[down];
+            if (open[tree->nodes[down].function]++ == 0)
+                all[tree->nodes[down].function] += total[down];
+            at = down;
+        } else if (at != 0) {
+            open[tree->nodes[at].function]--;
+            at = tree->nodes[at].parent;
+        } else {
+            break;
+        }
+    }
+    free(child);
+    free(next);
+    free(open);
 }
 
 void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
@@ -96,11 +117,9 @@ void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_co
     double *own = fb_alloc_array(functions_count, sizeof *own);
     double *all = fb_alloc_array(functions_count, sizeof *all);
 
-    for (uint32_t i = 1; i < tree->count; i++) {
+    for (uint32_t i = 1; i < tree->count; i++)
         own[tree->nodes[i].function] += self[i];
-        if (node_total[i] > 0 && !recurs(tree, i))
-            all[tree->nodes[i].function] += node_total[i];
-    }
+    add_totals(tree, functions_count, node_total, all);
     free(node_total);
     *ret_self = own;
     *ret_total = all;

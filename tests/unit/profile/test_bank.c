@@ -227,6 +227,73 @@ static void an_id_cannot_cost_more_memory_than_its_file(void **state)
     fb_buf_done(&b);
 }
 
+/* The bank of one sample and one row of one counter. */
+static void check_value(int64_t time_ns, uint64_t weight, int64_t counter, bool is_damage)
+{
+    struct fb_profile *p = build_profile(10), *q;
+    struct fb_bank_damage damage;
+    struct fb_buf b = {0};
+
+    p->samples.time_ns[9] = time_ns;
+    p->samples.weight[9] = weight;
+    p->counters.items[0].values[p->counters.rows - 1] = counter;
+    fb_bank_encode(p, &b);
+    q = decode(&b, &damage);
+    assert_int_equal(fb_bank_is_damaged(&damage), is_damage);
+    assert_int_equal(q->samples.count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_in_range(q->samples.weight[i], 1, (uint64_t)1 << 53);
+        assert_true(q->samples.time_ns[i] >= -((int64_t)1 << 61));
+        assert_true(q->samples.time_ns[i] <= (int64_t)1 << 62);
+    }
+    fb_profile_free(p);
+    fb_profile_free(q);
+    fb_buf_done(&b);
+}
+
+static void a_value_out_of_range_is_damage_and_keeps_its_sample(void **state)
+{
+    int64_t most = (int64_t)1 << 62;
+
+    (void)state;
+    check_value(T0, 1, 1, false);
+    check_value(T0, (uint64_t)1 << 53, most, false);
+    check_value(T0, 0, 1, true);
+    check_value(T0, UINT64_MAX, 1, true);
+    check_value(T0, 1, most + 1, true);
+    check_value(T0, 1, -most, true);
+    check_value(most + 1000000, 1, 1, true);
+    check_value(-most, 1, 1, true);
+}
+
+/* Headers of the right run, each of which claims the rest of the file. */
+static void looking_for_whole_chunks_is_not_quadratic(void **state)
+{
+    enum { HEADERS = 60000 };
+    struct fb_profile *p = build_profile(10);
+    struct fb_bank_damage damage;
+    struct fb_buf b = {0};
+
+    (void)state;
+    fb_bank_encode(p, &b);
+    for (size_t i = 0; i < HEADERS; i++) {
+        uint8_t header[FB_CHUNK_HEADER_SIZE] = {0};
+        size_t left = (HEADERS - i - 1) * sizeof header + 8;
+
+        fb_wire_store_le(header, FB_CHUNK_SYNC, 4);
+        fb_wire_store_le(header + 4, FB_CHUNK_SAMPLES, 2);
+        fb_wire_store_le(header + 8, p->run_id, 8);
+        fb_wire_store_le(header + 20, left, 4);
+        fb_wire_store_le(header + 24, left, 4);
+        fb_buf_add(&b, header, sizeof header);
+    }
+    fb_profile_free(decode(&b, &damage));
+    assert_int_equal(damage.skipped_bytes, HEADERS * FB_CHUNK_HEADER_SIZE);
+    assert_false(damage.torn_tail);
+    fb_profile_free(p);
+    fb_buf_done(&b);
+}
+
 static void a_mark_is_appended_to_a_bank(void **state)
 {
     char path[] = "/tmp/fb-mark-XXXXXX";
@@ -294,6 +361,8 @@ int main(void)
         cmocka_unit_test(an_unknown_chunk_type_is_skipped),
         cmocka_unit_test(a_lost_definition_keeps_its_sample),
         cmocka_unit_test(an_id_cannot_cost_more_memory_than_its_file),
+        cmocka_unit_test(a_value_out_of_range_is_damage_and_keeps_its_sample),
+        cmocka_unit_test(looking_for_whole_chunks_is_not_quadratic),
         cmocka_unit_test(a_mark_is_appended_to_a_bank),
         cmocka_unit_test(a_packed_bank_is_small),
     };
