@@ -10,6 +10,8 @@
 static const double second_ns = 1e9;
 static const uint16_t outside = UINT16_MAX;
 
+enum { CELLS_MOST = 1 << 18 }; /* three days of seconds; beyond, a cell is longer than a second */
+
 void fb_window_init(struct fb_window *w, const struct fb_step *step,
                     const struct fb_profile *profile)
 {
@@ -30,6 +32,8 @@ void fb_window_init(struct fb_window *w, const struct fb_step *step,
     w->cells = (size_t)((double)(w->end_ns - w->start_ns) / second_ns + 1e-3);
     if (w->cells == 0 && w->end_ns > w->start_ns)
         w->cells = 1;
+    if (w->cells > CELLS_MOST) /* a mistyped step must not cost all memory */
+        w->cells = CELLS_MOST;
 }
 
 void fb_window_done(struct fb_window *w)

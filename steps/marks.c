@@ -1,5 +1,5 @@
 /* Steps from the marks of a bank: a mark begins a step, which lasts to its END mark, to the next
- * mark, or to the end of the profile. */
+ * mark, or to the end of the profile, whichever is first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,12 @@
 /* The time at which the step of mark i ends. */
 static int64_t end_of(const struct fb_profile *p, size_t i)
 {
+    int64_t end_ns = p->last_ns + 1; /* windows leave their end out */
+
     for (size_t k = i + 1; k < p->marks_count; k++)
         if (!(p->marks[k].flags & FB_MARK_END) || p->marks[k].name == p->marks[i].name)
-            return p->marks[k].time_ns;
-    return p->last_ns + 1; /* windows leave their end out */
+            return p->marks[k].time_ns < end_ns ? p->marks[k].time_ns : end_ns;
+    return end_ns;
 }
 
 static void step_add(struct fb_steps *steps, const struct fb_profile *p, size_t i)
@@ -40,15 +42,16 @@ static void step_add(struct fb_steps *steps, const struct fb_profile *p, size_t 
 /* An END mark whose step never began says that the bank was cut or a mark mistyped. */
 static void ends_check(struct fb_steps *steps, const struct fb_profile *p)
 {
-    for (size_t i = 0; i < p->marks_count; i++) {
-        bool begun = !(p->marks[i].flags & FB_MARK_END);
+    bool *begun = fb_alloc_array(p->strings.count, sizeof *begun);
 
-        for (size_t k = 0; k < i && !begun; k++)
-            begun = p->marks[k].name == p->marks[i].name && !(p->marks[k].flags & FB_MARK_END);
-        if (!begun)
+    for (size_t i = 0; i < p->marks_count; i++) {
+        if (!(p->marks[i].flags & FB_MARK_END))
+            begun[p->marks[i].name] = true;
+        else if (!begun[p->marks[i].name])
             fb_steps_warn(steps, "the end of step '%.100s' is marked and its beginning is not",
                           fb_profile_text(p, p->marks[i].name));
     }
+    free(begun);
 }
 
 struct fb_steps *fb_steps_of_profile(const struct fb_profile *p, const char *name)
