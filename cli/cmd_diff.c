@@ -17,7 +17,8 @@ static bool wants_step(const struct fb_args *args, const struct fb_diff_step *st
         char *end;
         double offered = strtod(wanted, &end);
 
-        if (strcmp(wanted, step->name) == 0 || (*end == '\0' && offered == step->offered))
+        if (strcmp(wanted, step->name) == 0 ||
+            (end != wanted && *end == '\0' && offered == step->offered))
             return true;
     }
     return false;
@@ -45,7 +46,7 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
             double offered = strtod(wanted, &end);
 
             found = found || strcmp(wanted, diff->steps[k].name) == 0 ||
-                    (*end == '\0' && offered == diff->steps[k].offered);
+                    (end != wanted && *end == '\0' && offered == diff->steps[k].offered);
         }
         if (!found)
             return fb_fail(err, FB_EUSAGE, "no step '%s' is in both arms", wanted);
@@ -133,6 +134,7 @@ const struct fb_command fb_command_diff = {
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,
+    .repeats = "step steps",
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,
     .most = 64,

@@ -75,7 +75,7 @@ static enum fb_status find_step(const struct fb_args *args, const struct fb_diff
                        "one profile");
     for (size_t i = 0; wanted && i < diff->steps_count; i++) {
         if (strcmp(wanted, diff->steps[i].name) == 0 ||
-            (*end == '\0' && offered == diff->steps[i].offered))
+            (end != wanted && *end == '\0' && offered == diff->steps[i].offered))
             *ret_step = i;
     }
     if (wanted && *ret_step == SIZE_MAX)
@@ -145,7 +145,7 @@ static int draw(const struct fb_args *args, const struct fb_view *view, const ch
     struct fb_buf out = {0};
     struct fb_err err;
     double nodes = 0;
-    enum fb_status r = fb_args_number(args, "nodes", 10, 1e7, &nodes, &err);
+    enum fb_status r = fb_args_count(args, "nodes", 10, 1e7, &nodes, &err);
 
     in.nodes_max = (size_t)nodes;
     if (r == FB_OK && view->count == 1)
@@ -160,6 +160,17 @@ static int draw(const struct fb_args *args, const struct fb_view *view, const ch
     return r == FB_OK ? FB_EXIT_DONE : fb_say_error(&err);
 }
 
+static enum fb_status check_single(const struct fb_args *args, struct fb_err *err)
+{
+    static const char *const of_two[] = {"vs", "delta", "delta-share", "q", "jvm"};
+
+    for (size_t i = 0; args->count == 1 && i < sizeof of_two / sizeof of_two[0]; i++) {
+        if (fb_args_has(args, of_two[i]))
+            return fb_fail(err, FB_EUSAGE, "'--%s' is for two arms, and one is given", of_two[i]);
+    }
+    return FB_OK;
+}
+
 static int run(const struct fb_args *args)
 {
     const char *path = fb_args_get(args, "output");
@@ -172,7 +183,8 @@ static int run(const struct fb_args *args)
         fb_say("'-o OUT.svg' was expected (or '-o -')");
         return FB_EXIT_USAGE;
     }
-    if (fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
+    if (check_single(args, &err) != FB_OK ||
+        fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
         return fb_say_error(&err);
     status = draw(args, &view, path);
     fb_view_done(&view);
@@ -200,6 +212,7 @@ const struct fb_command fb_command_flame = {
             "be told from noise; frames that vanished or are new are drawn too. The SVG needs "
             "nothing else and can be read without scripts.",
     .options = options,
+    .repeats = "steps",
     .example = "flamebank flame control.fbank,control.tsv variant.fbank,variant.tsv -o diff.svg",
     .least = 1,
     .most = 64,

@@ -17,15 +17,17 @@ static void row(struct fb_table *t, const char *key, const char *fmt, ...)
 
 static void row(struct fb_table *t, const char *key, const char *fmt, ...)
 {
-    char text[512];
+    char *text;
     va_list ap;
 
     va_start(ap, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, ap);
+    if (vasprintf(&text, fmt, ap) < 0)
+        text = NULL;
     va_end(ap);
     fb_table_row(t);
     fb_table_text(t, key);
-    fb_table_text(t, text);
+    fb_table_text(t, text ? text : "");
+    free(text);
 }
 
 static struct fb_table *two_columns(const char *title)
@@ -82,7 +84,7 @@ static void put_yield(struct fb_table *t, const struct fb_profile *p)
     double sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
     uint64_t overrun = 0;
 
-    if (p->interval_ns == 0)
+    if (p->interval_ns == 0 || p->samples.count == 0)
         return;
     for (size_t i = 0; i < p->samples.count; i++)
         overrun += p->samples.weight[i] - 1;

@@ -13,6 +13,11 @@ static int run(const struct fb_args *args)
 
     if (fb_args_number(args, "offered", 0, 1e12, &offered, &err) != FB_OK)
         return fb_say_error(&err);
+    if (args->items[1][0] == '\0' || (fb_args_has(args, "warmup") && fb_args_has(args, "end"))) {
+        fb_say("%s", args->items[1][0] == '\0' ? "a NAME that is not empty was expected"
+                                               : "'--warmup' or '--end' was expected, not both");
+        return FB_EXIT_USAGE;
+    }
     if (fb_args_has(args, "warmup"))
         flags |= FB_MARK_WARMUP;
     if (fb_args_has(args, "end"))

@@ -89,11 +89,15 @@ static enum fb_status check_output(const struct fb_args *args, const char *path,
 
 static enum fb_status check_clock(const struct fb_args *args, struct fb_err *err)
 {
-    const char *clock = fb_args_get(args, "clock");
+    const char *clock = fb_args_get(args, "clock"), *label;
     double hz = 0;
 
     if (clock && strcmp(clock, "cpu") != 0 && strcmp(clock, "itimer") != 0)
         return fb_fail(err, FB_EUSAGE, "'--clock %s': cpu or itimer was expected", clock);
+    for (size_t i = 0; (label = fb_args_nth(args, "label", i)) != NULL; i++) {
+        if (label[0] == '=' || !strchr(label, '=') || strchr(label, ','))
+            return fb_fail(err, FB_EUSAGE, "'--label %s': K=V without a comma was expected", label);
+    }
     return fb_args_number(args, "hz", 1, 10000, &hz, err);
 }
 
@@ -268,6 +272,7 @@ const struct fb_command fb_command_record = {
         "cannot be executed, 127 where it is not found. Static and set-uid programs cannot be "
         "preloaded, and are refused before they start.",
     .options = options,
+    .repeats = "label",
     .example = "flamebank record -o control.fbank -- nginx -c $PWD/nginx.conf",
     .least = 1,
     .most = (size_t)-1,

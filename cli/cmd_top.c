@@ -13,7 +13,7 @@ static int run(const struct fb_args *args)
     double *self, rows = 30;
     int status;
 
-    if (fb_args_number(args, "rows", 1, 1e6, &rows, &err) != FB_OK ||
+    if (fb_args_count(args, "rows", 1, 1e6, &rows, &err) != FB_OK ||
         fb_view_load(args, FB_VIEW_NEEDS_PROFILE | FB_VIEW_LAYERS, &view, &err) != FB_OK)
         return fb_say_error(&err);
     if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {

@@ -36,6 +36,7 @@ struct fb_command {
     const char *what;                /* one line, for `flamebank help`                            */
     const char *text;                /* paragraphs, separated by blank lines                      */
     const struct fb_option *options; /* ends with a NULL name; NULL for none        */
+    const char *repeats; /* options that may be given again, "step steps"; NULL for none  */
     const char *example;
     size_t least, most; /* positional arguments                                     */
     bool has_tail;      /* everything from the first positional on is a command     */

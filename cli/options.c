@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,29 @@ static const struct fb_option *find_short(const struct fb_command *c, char lette
             return o;
     }
     return NULL;
+}
+
+/* Whether an option may be given more than once. */
+static bool repeats(const struct fb_command *c, const struct fb_option *option)
+{
+    const char *at = c->repeats;
+    size_t len = strlen(option->name);
+
+    while (at && (at = strstr(at, option->name)) != NULL) {
+        if ((at == c->repeats || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
+static bool is_given(const struct fb_args *args, const struct fb_option *option)
+{
+    for (size_t i = 0; i < args->options_count; i++) {
+        if (args->options[i].option == option)
+            return true;
+    }
+    return false;
 }
 
 static void add(struct fb_args *args, const struct fb_option *option, const char *value)
@@ -59,6 +83,8 @@ static enum fb_status take_option(struct fb_args *args, int argc, char **argv, i
                            option->value);
         value = argv[++*at];
     }
+    if (is_given(args, option) && !repeats(args->command, option))
+        return fb_fail(err, FB_EUSAGE, "'--%s' is given twice, once was expected", option->name);
     add(args, option, value);
     return FB_OK;
 }
@@ -161,6 +187,21 @@ enum fb_status fb_args_number(const struct fb_args *args, const char *name, doub
     if (end == text || *end != '\0' || !(v >= least && v <= most))
         return fb_fail(err, FB_EUSAGE, "'--%s %s': a number from %g to %g was expected", name, text,
                        least, most);
+    *ret_value = v;
+    return FB_OK;
+}
+
+enum fb_status fb_args_count(const struct fb_args *args, const char *name, double least,
+                             double most, double *ret_value, struct fb_err *err)
+{
+    double v = 0;
+    enum fb_status r = fb_args_number(args, name, least, most, &v, err);
+
+    if (r != FB_OK || !fb_args_has(args, name))
+        return r;
+    if (v != floor(v))
+        return fb_fail(err, FB_EUSAGE, "'--%s %s': a whole number was expected", name,
+                       fb_args_get(args, name));
     *ret_value = v;
     return FB_OK;
 }

@@ -2,7 +2,7 @@
  *
  * Options may stand anywhere before "--"; "--name VALUE", "--name=VALUE", "-n VALUE" and "-nVALUE"
  * are the same.  Nothing is parsed and ignored: an option that the command does not have, a missing
- * value and a surplus argument are usage errors. */
+ * value, a surplus argument and a second value where one counts are usage errors. */
 #ifndef FB_CLI_OPTIONS_H
 #define FB_CLI_OPTIONS_H
 
@@ -38,5 +38,8 @@ size_t fb_args_before(const struct fb_args *args, const char *name);
 /* A number within [least, most]; *ret_value is untouched where the option is not given. */
 enum fb_status fb_args_number(const struct fb_args *args, const char *name, double least,
                               double most, double *ret_value, struct fb_err *err);
+/* The same, whole. */
+enum fb_status fb_args_count(const struct fb_args *args, const char *name, double least,
+                             double most, double *ret_value, struct fb_err *err);
 
 #endif

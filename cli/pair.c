@@ -15,7 +15,7 @@ static enum fb_status take_options(const struct fb_args *args, struct fb_diff_op
     if (r == FB_OK)
         r = fb_args_number(args, "q", 0.01, 50, &q, err);
     if (r == FB_OK)
-        r = fb_args_number(args, "rows", 1, 1e6, &rows, err);
+        r = fb_args_count(args, "rows", 1, 1e6, &rows, err);
     o->delta_cpu = delta / 100;
     o->delta_share = delta_share / 100;
     o->q = q / 100;

@@ -1,5 +1,6 @@
 /* Spans of time from the command line. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,40 +10,58 @@
 
 static const double NS = 1e9;
 
+/* What follows the seconds of an ISO 8601 time: a fraction, and Z or an offset. */
+static bool parse_calendar(struct tm *tm, const char *rest, int64_t *ret_ns)
+{
+    double fraction = 0;
+    int hours = 0, minutes = 0, n = 0;
+    char sign = '+', *end;
+
+    if (tm->tm_year < -200 || tm->tm_year > 200)
+        return false;
+    if (*rest == '.') {
+        fraction = strtod(rest, &end);
+        if (end == rest)
+            return false;
+        rest = end;
+    }
+    if (*rest == 'Z')
+        rest++;
+    else if (sscanf(rest, "%c%2d:%2d%n", &sign, &hours, &minutes, &n) == 3 && n == 6)
+        rest += n;
+    if (*rest != '\0' || (sign != '+' && sign != '-') || hours < 0 || hours > 23 || minutes < 0 ||
+        minutes > 59)
+        return false;
+    hours = hours * 60 + minutes;
+    *ret_ns = ((int64_t)timegm(tm) - (sign == '-' ? -60 : 60) * hours) * (int64_t)NS +
+              (int64_t)(fraction * NS);
+    return true;
+}
+
 /* Epoch seconds, ISO 8601 (UTC unless an offset is given), "+S" after the start, "-S" before the
  * end. */
 static bool parse_time(const char *text, const struct fb_profile *p, int64_t *ret_ns)
 {
     struct tm tm = {0};
     char *end;
+    double at = 0;
     const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
     double v;
 
-    if (rest) {
-        double fraction = *rest == '.' ? strtod(rest, &end) : 0;
-        int hours, minutes;
-
-        if (*rest == '.')
-            rest = end;
-        *ret_ns = (int64_t)timegm(&tm) * (int64_t)NS + (int64_t)(fraction * NS);
-        if ((rest[0] == '+' || rest[0] == '-') && strlen(rest) == 6 && rest[3] == ':') {
-            hours = atoi(rest + 1);
-            minutes = atoi(rest + 4);
-            *ret_ns -=
-                (rest[0] == '-' ? -1 : 1) * ((int64_t)hours * 60 + minutes) * 60 * (int64_t)NS;
-            return true;
-        }
-        return *rest == '\0' || strcmp(rest, "Z") == 0;
-    }
+    if (rest)
+        return parse_calendar(&tm, rest, ret_ns);
     v = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(v) || fabs(v) > 1e11)
+    if (end == text || *end != '\0' || !isfinite(v) || fabs(v * NS) > 9e18)
         return false;
     if (text[0] == '+')
-        *ret_ns = p->first_ns + (int64_t)(v * NS);
+        at = (double)p->first_ns;
     else if (text[0] == '-')
-        *ret_ns = p->last_ns + (int64_t)(v * NS);
-    else
-        *ret_ns = (int64_t)(v * NS);
+        at = (double)p->last_ns;
+    if (fabs(at + v * NS) > 9e18)
+        return false;
+    *ret_ns = (int64_t)(v * NS);
+    if (text[0] == '+' || text[0] == '-')
+        *ret_ns += text[0] == '+' ? p->first_ns : p->last_ns;
     return true;
 }
 

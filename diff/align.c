@@ -48,6 +48,22 @@ static bool is_shared(const struct fb_profile *a, const struct fb_profile *b)
            a->first_ns < b->last_ns && b->first_ns < a->last_ns;
 }
 
+/* One bank that is given twice would be summed with itself, or be its own replicate. */
+static enum fb_status twice_check(const struct fb_diff_input *in, struct fb_err *err)
+{
+    for (size_t i = 0; i < in->arms_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct fb_profile *a = in->arms[j].profile, *b = in->arms[i].profile;
+
+            if (in->arms[i].is_variant == in->arms[j].is_variant && a && b && a->writer_id != 0 &&
+                a->run_id == b->run_id && a->writer_id == b->writer_id)
+                return fb_fail(err, FB_EUSAGE,
+                               "'%s' and '%s' are one bank: every run is given once on its side",
+                               in->arms[j].label, in->arms[i].label);
+        }
+    return FB_OK;
+}
+
 static enum fb_status replicates_check(const struct fb_diff_input *in, const struct fb_lineup *l,
                                        struct fb_err *err)
 {
@@ -81,7 +97,9 @@ enum fb_status fb_lineup_build(const struct fb_diff_input *in, struct fb_lineup 
         fb_lineup_done(&l);
         return fb_fail(err, FB_EUSAGE, "a diff needs at least one control and one variant");
     }
-    r = replicates_check(in, &l, err);
+    r = twice_check(in, err);
+    if (r == FB_OK)
+        r = replicates_check(in, &l, err);
     if (r != FB_OK) {
         fb_lineup_done(&l);
         return r;
