@@ -8,15 +8,33 @@
 
 #include "base/file.h"
 
+/* File and function names can hold any byte: none of them may steer a terminal or forge a line. */
+static void put_plain(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        bool is_c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+
+        if (*at < ' ' || *at == 0x7f || is_c1)
+            (void)fprintf(stderr, "\\x%02x", is_c1 ? at[1] : at[0]);
+        else
+            (void)fputc(*at, stderr);
+        at += is_c1;
+    }
+}
+
 void fb_say(const char *fmt, ...)
 {
     va_list ap;
+    char *text;
 
     va_start(ap, fmt);
-    (void)fputs("flamebank: ", stderr);
-    (void)vfprintf(stderr, fmt, ap);
-    (void)fputc('\n', stderr);
+    if (vasprintf(&text, fmt, ap) < 0)
+        text = NULL;
     va_end(ap);
+    (void)fputs("flamebank: ", stderr);
+    put_plain(text ? text : fmt);
+    (void)fputc('\n', stderr);
+    free(text);
 }
 
 int fb_say_error(const struct fb_err *err)
