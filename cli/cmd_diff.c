@@ -113,6 +113,7 @@ static const struct fb_option options[] = {
     FB_OPTIONS_RULES,
     {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
+    FB_OPTIONS_DELTA,
     FB_OPTIONS_PAIR,
     FB_OPTIONS_NAMES,
     FB_OPTIONS_TABLES,

@@ -162,7 +162,7 @@ static int draw(const struct fb_args *args, const struct fb_view *view, const ch
 
 static enum fb_status check_single(const struct fb_args *args, struct fb_err *err)
 {
-    static const char *const of_two[] = {"vs", "delta", "delta-share", "q", "jvm"};
+    static const char *const of_two[] = {"vs", "q", "jvm"};
 
     for (size_t i = 0; args->count == 1 && i < sizeof of_two / sizeof of_two[0]; i++) {
         if (fb_args_has(args, of_two[i]))

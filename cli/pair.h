@@ -19,10 +19,13 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
                            struct fb_pair *ret_pair, struct fb_err *err);
 void fb_pair_done(struct fb_pair *pair);
 
-#define FB_OPTIONS_PAIR                                                                            \
+#define FB_OPTIONS_DELTA                                                                           \
     {"delta", 0, "PERCENT", "CPU per request within this is the same (5)"},                        \
-        {"delta-share", 0, "PERCENT", "a layer or frame within this is the same (10)"},            \
-        {"q", 0, "PERCENT", "false discovery rate of the frame table (5)"},                        \
+    {                                                                                              \
+        "delta-share", 0, "PERCENT", "a layer or frame within this is the same (10)"               \
+    }
+#define FB_OPTIONS_PAIR                                                                            \
+    {"q", 0, "PERCENT", "false discovery rate of the frames (5)"},                                 \
     {                                                                                              \
         "jvm", 0, NULL, "the arms are JVMs: floors and frame rules for compiled code"              \
     }
