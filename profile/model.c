@@ -284,14 +284,36 @@ static bool counter_value_at(const struct fb_profile *p, const struct fb_counter
     return true;
 }
 
+/* Whether a row from the last at or before from_ns to to_ns is less than the one before it: the
+ * process or its group began anew, and the growth over the span is not known. */
+static bool counter_falls(const struct fb_profile *p, const struct fb_counter *c, int64_t from_ns,
+                          int64_t to_ns)
+{
+    int64_t before = FB_COUNTER_ABSENT;
+
+    for (size_t i = 0; i < p->counters.rows; i++) {
+        int64_t value = c->values[i], at = p->counters.time_ns[i];
+
+        if (value == FB_COUNTER_ABSENT)
+            continue;
+        if (at > from_ns && value < before)
+            return true;
+        if (at >= to_ns)
+            return false;
+        before = value;
+    }
+    return false;
+}
+
 bool fb_profile_counter_delta(const struct fb_profile *p, const char *name, int64_t from_ns,
                               int64_t to_ns, double *ret_delta)
 {
     const struct fb_counter *c = fb_profile_counter_find(p, name);
     double from, to;
 
-    if (!c || from_ns >= to_ns || !counter_value_at(p, c, from_ns, &from) ||
-        !counter_value_at(p, c, to_ns, &to))
+    if (!c || from_ns >= to_ns ||
+        (c->kind == FB_COUNTER_CUMULATIVE && counter_falls(p, c, from_ns, to_ns)) ||
+        !counter_value_at(p, c, from_ns, &from) || !counter_value_at(p, c, to_ns, &to))
         return false;
     *ret_delta = to - from;
     return true;

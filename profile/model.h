@@ -171,7 +171,8 @@ size_t fb_profile_counter_row_add(struct fb_profile *p, int64_t time_ns);
 const struct fb_counter *fb_profile_counter_find(const struct fb_profile *p, const char *name);
 
 /* Growth of a cumulative counter over [from_ns, to_ns], linear between rows.  False (and nothing
- * set) where the counter is missing or its rows do not reach both ends within 1.5 s. */
+ * set) where the counter is missing, fell within the span (a restart), or its rows do not reach
+ * both ends within 1.5 s. */
 bool fb_profile_counter_delta(const struct fb_profile *p, const char *name, int64_t from_ns,
                               int64_t to_ns, double *ret_delta);
 /* Largest and last value of a gauge within [from_ns, to_ns]; false where there is none. */

@@ -144,6 +144,12 @@ static void a_counter_is_read_between_its_rows(void **state)
     assert_false(fb_profile_counter_delta(p, "absent", T0, T0 + 1, &v));
     assert_true(fb_profile_counter_level(p, "process.rss_bytes", T0, T0 + 3000000000, &max, &last));
     assert_true(max == 5000003 && last == 5000003);
+    p->counters.items[0].values[4] = 0; /* a restart */
+    assert_true(fb_profile_counter_delta(p, "process.cpu_ns", T0, T0 + 3000000000, &v));
+    assert_true(
+        fb_profile_counter_delta(p, "process.cpu_ns", T0 + 4000000000, T0 + 5000000000, &v));
+    assert_false(fb_profile_counter_delta(p, "process.cpu_ns", T0, T0 + 3500000000, &v));
+    assert_false(fb_profile_counter_delta(p, "process.cpu_ns", T0, T0 + 8000000000, &v));
     fb_profile_free(p);
 }
 
