@@ -203,6 +203,9 @@ static void *helper_main(void *unused)
     atomic_store(&running, false);
     atomic_fetch_add(&done, 1);
     futex_wake(&done);
+    /* The status of a process is its last thread's. */
+    if (writer.leader_status != 0)
+        syscall(SYS_exit, writer.leader_status);
     return unused;
 }
 

@@ -99,10 +99,11 @@ struct fb_writer {
     uint32_t next_checked; /* slot where the next look at CPU times begins */
     uint32_t name_budget;
     uint64_t born_ns;
-    int status_fd; /* /proc/thread-self/status while the table is ours, else -1 */
-    int sandbox;   /* its "Seccomp:" at the first look, -1 before               */
-    bool quiet;    /* a system call filter came: write only                     */
-    bool ended;    /* END is the last chunk: nothing more until fb_writer_resume() */
+    int status_fd;     /* /proc/thread-self/status while the table is ours, else -1 */
+    int sandbox;       /* its "Seccomp:" at the first look, -1 before               */
+    bool quiet;        /* a system call filter came: write only                     */
+    int leader_status; /* of a main thread that left by a bare system call: the process's */
+    bool ended;        /* END is the last chunk: nothing more until fb_writer_resume() */
 };
 
 /* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper

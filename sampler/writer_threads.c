@@ -128,10 +128,22 @@ void fb_writer_status_look(struct fb_writer *w)
         fb_clock_pending_set(value, fb_text_number(after + 1, &after));
 }
 
-/* The last thread left by a way that no wrapper sees: the process is a helper and a zombie. */
-static void leader_look(void)
+/* The exit status of a zombie: the 52nd field, state (at `state`) being the 3rd. */
+static int status_of_zombie(const char *state)
 {
-    char text[512];
+    const char *after;
+
+    for (int i = 3; i < 52 && state != NULL; i++) {
+        state = strchr(state, ' ');
+        state += state != NULL;
+    }
+    return state == NULL ? 0 : (int)(fb_text_number(state, &after) >> 8 & 0xff);
+}
+
+/* The last thread left by a way that no wrapper sees: the process is a helper and a zombie. */
+static void leader_look(struct fb_writer *w)
+{
+    char text[1024];
     const char *at;
 
     if (fb_threads_live() != 1 || fb_file_read("/proc/self/stat", text, sizeof text) < 0)
@@ -139,6 +151,7 @@ static void leader_look(void)
     at = strrchr(text, ')');
     if (at == NULL || at[1] != ' ' || at[2] != 'Z')
         return;
+    w->leader_status = status_of_zombie(at + 2);
     for (uint32_t i = 0; i < fb_threads_end(); i++)
         if (atomic_load(&fb_threads_slot(i)->state) == FB_THREAD_LIVE &&
             fb_threads_slot(i)->tid == getpid())
@@ -151,7 +164,7 @@ static void living_look(struct fb_writer *w)
     uint32_t budget = FB_THREADS_CHECKED;
 
     w->name_budget = FB_NAMES_CHECKED;
-    leader_look();
+    leader_look(w);
     fb_threads_adopt((int32_t)syscall(SYS_gettid));
     for (uint32_t i = 0; i < end && budget > 0; i++) {
         struct fb_task *t = fb_threads_slot((w->next_checked + i) % end);

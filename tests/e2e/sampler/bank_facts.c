@@ -4,9 +4,9 @@
  *     bank_facts FILE KEY        that one's value alone; exit 1 if there is none
  *
  * Keys: samples, weight, ended, damaged, torn, orphans, run_id, writer_id, threads, interval_ns,
- * truncated_depth, partial (weight under the mark [partial]), share.SYMBOL is not here: symbols are
- * the business of symbolize.  loss.N by cause, counter.NAME (last value), manifest.KEY, thread.TID
- * (name). */
+ * deepest, falls (of cumulative counters), partial (weight under the mark [partial]), share.SYMBOL
+ * is not here: symbols are the business of symbolize.  loss.N by cause, counter.NAME (last value),
+ * manifest.KEY, thread.TID (name). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +69,20 @@ static size_t deepest(const struct fb_profile *p)
     return best;
 }
 
+/* Rows of cumulative counters that are less than the row before. */
+static size_t falls(const struct fb_profile *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->counters.count; i++) {
+        const struct fb_counter *c = &p->counters.items[i];
+
+        for (size_t row = 1; row < p->counters.rows; row++)
+            n += c->kind == FB_COUNTER_CUMULATIVE && c->values[row] < c->values[row - 1];
+    }
+    return n;
+}
+
 static void print_samples(const struct fb_profile *p, const struct fb_bank_damage *damage)
 {
     put("samples", p->samples.count);
@@ -83,6 +97,7 @@ static void print_samples(const struct fb_profile *p, const struct fb_bank_damag
     put("threads", p->threads_count - 1);
     put("modules", p->modules_count - 1);
     put("deepest", deepest(p));
+    put("falls", falls(p));
     put("partial", weight_under_mark(p, "[partial]"));
     put("truncated", weight_under_mark(p, "[truncated]"));
 }

@@ -2,6 +2,8 @@
 # cases.sh LIBRARY HOSTS CASE [ARGUMENT...]: one test of the sampler in a real process.
 # Exits 0, 1 with a sentence, or 77 where the machine cannot show it.
 set -u
+exec < /dev/null
+ulimit -S -c 0
 library=$1
 hosts=$2
 case=$3
@@ -37,10 +39,11 @@ banks() {
     find banks -type f -name "$1" | wc -l
 }
 
-# whole FILE: no damage, no orphans, and the writer's own count agrees.
+# whole FILE: no damage, no orphans, no counter that falls, and the writer's own count agrees.
 whole() {
     [ "$(fact "$1" damaged)" = 0 ] || fail "$1 is damaged: $("$hosts/bank_facts" "$1" damaged 2>&1)"
     [ "$(fact "$1" orphans)" = 0 ] || fail "$1 has samples without their stacks"
+    [ "$(fact "$1" falls)" = 0 ] || fail "$1 has counters that fall"
 }
 
 # near A B PERCENT: |A - B| <= PERCENT of B
@@ -48,30 +51,51 @@ near() {
     awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= b * p / 100) }'
 }
 
-same_as_unprofiled() { # HABIT CLOCK
-    ( "$hosts/habits" "$1" > plain.out 2> plain.err ) 2> /dev/null
-    local plain=$?
-    sed -i '/Aborted\|Terminated/d' plain.err # the shell's own words
-    ( FLAMEBANK_HZ=1000 FLAMEBANK_CLOCK=$2 profiled "$hosts/habits" "$1" > ours.out 2> ours.err ) \
-        2> /dev/null
-    local ours=$?
-    sed -i '/Aborted\|Terminated/d' ours.err
-    [ $plain = $ours ] || fail "status $ours instead of $plain"
-    cmp -s plain.out ours.out || fail "output differs: $(diff plain.out ours.out)"
-    cmp -s plain.err ours.err || fail "messages differ: $(diff plain.err ours.err)"
+# Plainly and under both clocks, all at once, each a child of this shell alone: what the shell says
+# about an end by a signal stays out of their messages.
+start_three() { # PROGRAM HABIT
+    local clock
+    "$hosts/$1" "$2" > plain.out 2> plain.err &
+    three=$!
+    for clock in cpu itimer; do
+        mkdir banks/$clock
+        FLAMEBANK_OUT=$folder/banks/$clock/%e.%p.fbank FLAMEBANK_HZ=1000 FLAMEBANK_CLOCK=$clock \
+            LD_PRELOAD=$library "$hosts/$1" "$2" > $clock.out 2> $clock.err &
+        three="$three $!"
+    done
 }
 
-habit() {
-    same_as_unprofiled "$1" "$2"
-    for bank in banks/*; do
-        [ -e "$bank" ] && whole "$bank"
+# Same status, output and messages as without us, under 1000 Hz and both clocks; the banks are whole.
+habit() { # PROGRAM HABIT
+    local three status='' pid clock bank
+    start_three "$1" "$2"
+    for pid in $three; do
+        wait "$pid" 2> /dev/null
+        status="$status$? "
     done
-    # What ends in order has written everything: its bank has an END and the ticks of its CPU time.
+    [ "$status" = "${status%% *} ${status%% *} ${status%% *} " ] || fail "$2: status $status"
+    for clock in cpu itimer; do
+        cmp -s plain.out $clock.out || fail "$2 $clock: output $(diff plain.out $clock.out)"
+        cmp -s plain.err $clock.err || fail "$2 $clock: messages $(diff plain.err $clock.err)"
+        for bank in banks/$clock/*; do
+            [ -e "$bank" ] && whole "$bank"
+        done
+        ends_in_order "$2" banks/$clock
+    done
+}
+
+# What ends in order has written everything: the bank of the run's first process has an END.
+ends_in_order() { # HABIT FOLDER
+    local bank found=0
     case $1 in
     aborts | killed | storm | block-profiling) return 0 ;;
     esac
-    set -- "$1" "$2" banks/*
-    [ "$(fact "$3" ended)" = 1 ] || fail "$3 has no end"
+    for bank in "$2"/*; do
+        [ -e "$bank" ] && [ "$(fact "$bank" manifest.run_root)" = 1 ] || continue
+        found=1
+        [ "$(fact "$bank" ended)" = 1 ] || fail "$bank has no end"
+    done
+    [ $found = 1 ] || fail "$2 holds no bank of the first process"
 }
 
 weight_test() { # THREADS SECONDS
@@ -83,8 +107,8 @@ weight_test() { # THREADS SECONDS
     echo "weight $weight of $cpu ticks"
 }
 
-weight_of_one_thread() { weight_test 1 4; }
-weight_of_four_threads() { weight_test 4 1.5; }
+weight_of_one_thread() { weight_test 1 2.5; }
+weight_of_four_threads() { weight_test 4 1; }
 
 # 32 threads of 30 ms, 3 ticks each: what the kernel's tick swallows at their end is kept.
 weight_of_short_threads() {
@@ -94,25 +118,61 @@ weight_of_short_threads() {
 }
 
 killed_at_random() {
-    local bank
-    for delay in 0.3 1.05 1.4 2.02 3.2; do
-        rm -f banks/*
+    local bank pids='' delay
+    for _ in 1 2 3 4 5; do
         FLAMEBANK_HZ=1000 start "$hosts/burn" 2 20 > out
+        pids="$pids $pid"
+    done
+    for delay in 0.3 0.75 0.35 0.62 1.18; do # 0.3 1.05 1.4 2.02 3.2
+        sleep $delay
+        set -- $pids
+        kill -KILL "$1"
+        wait "$1" 2> /dev/null
+        shift
+        pids="$*"
+    done
+    for bank in banks/*; do
+        whole "$bank"
+        [ "$(fact "$bank" ended)" = 0 ] || fail "a killed process has an end"
+        # All but the last second is there: the samples of a flush and its counters agree.
+        [ "$(fact "$bank" weight)" -le 300 ] ||
+            near "$(fact "$bank" weight)" "$(($(fact "$bank" counter.threads.cpu_ns) / 1000000))" 25 ||
+            fail "$(fact "$bank" weight) ticks, $(fact "$bank" counter.threads.cpu_ns) ns"
+    done
+}
+
+# However soon a process is killed, what has a name is a bank.
+killed_early() {
+    local bank delay
+    for delay in 0.002 0.004 0.006 0.008 0.01 0.012 0.014 0.016 0.018 0.02 0.022 0.024 0.026 0.028; do
+        FLAMEBANK_HZ=1000 start "$hosts/burn" 1 5 > out
         sleep $delay
         kill -KILL "$pid"
         wait "$pid" 2> /dev/null
-        for bank in banks/*; do
-            [ -e "$bank" ] || continue
-            whole "$bank"
-            [ "$(fact "$bank" ended)" = 0 ] || fail "a killed process has an end"
-        done
-        # All but the last second is there: the samples of a flush and its counters agree.
-        bank=$(echo banks/burn.*)
-        if [ -e "$bank" ] && [ "$(fact "$bank" weight)" -gt 300 ]; then
-            near "$(fact "$bank" weight)" "$(($(fact "$bank" counter.threads.cpu_ns) / 1000000))" 25 ||
-                fail "$(fact "$bank" weight) ticks, $(fact "$bank" counter.threads.cpu_ns) ns"
-        fi
     done
+    for bank in banks/*; do
+        [ -e "$bank" ] && whole "$bank"
+    done
+    return 0
+}
+
+# A full disk, and a size limit whose signal the host must not get.
+no_room() {
+    local bank
+    profiled sh -c 'ulimit -f 4; exec "$0" burn' "$hosts/habits" > out 2> err || fail "limit: $?"
+    [ "$(cat out)" = burnt ] || fail "output under a limit"
+    for bank in banks/*; do
+        whole "$bank"
+    done
+    FLAMEBANK_OUT=/dev/full/%e.fbank TMPDIR=$folder profiled "$hosts/habits" burn > out 2> err ||
+        fail "no folder: $?"
+    [ "$(wc -l < err)" = 1 ] || fail "messages: $(cat err)"
+}
+
+# C11's threads are there from their first moment.
+weight_of_c11_threads() {
+    FLAMEBANK_HZ=100 profiled "$hosts/trials" c11-threads > out || fail status
+    near "$(fact banks/trials.* weight)" 30 15 || fail "$(fact banks/trials.* weight) of 30 ticks"
 }
 
 status_and_output() {
@@ -173,10 +233,10 @@ read_only_folder() {
     if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
         rm -f banks/*
         chmod 755 "$folder" banks
-        profiled setpriv --reuid 65534 --clear-groups "$hosts/habits" burn > out 2> err
+        mkdir -m 777 other
+        TMPDIR=$folder/other profiled setpriv --reuid 65534 --clear-groups "$hosts/habits" burn > out 2> err
         [ "$(cat out)" = burnt ] || fail "output without rights"
         grep -c flamebank err | grep -q '^[01]$' || fail "said more than once: $(cat err)"
-        rm -f /tmp/habits.*.fbank
     fi
 }
 
@@ -274,6 +334,7 @@ two_thousand_threads() {
 
 nginx_workers() {
     command -v nginx > /dev/null || exit 77
+    local port=$((20000 + $$ % 12000))
     mkdir site logs
     echo '{"hello": "world"}' > site/index.json
     cat > nginx.conf << END
@@ -290,17 +351,17 @@ http {
     fastcgi_temp_path $folder/t3;
     uwsgi_temp_path $folder/t4;
     scgi_temp_path $folder/t5;
-    server { listen 127.0.0.1:18437; root $folder/site; }
+    server { listen 127.0.0.1:$port; root $folder/site; }
 }
 END
     chmod 755 "$folder"
     FLAMEBANK_HZ=1000 start nginx -c "$folder/nginx.conf" -p "$folder" 2> err
     for _ in $(seq 50); do
-        (exec 3<> /dev/tcp/127.0.0.1/18437) 2> /dev/null && break
+        (exec 3<> /dev/tcp/127.0.0.1/$port) 2> /dev/null && break
         sleep 0.1
     done
     for _ in $(seq 300); do
-        exec 3<> /dev/tcp/127.0.0.1/18437 || fail "nginx does not listen: $(cat err logs/error.log)"
+        exec 3<> /dev/tcp/127.0.0.1/$port || fail "nginx does not listen: $(cat err logs/error.log)"
         printf 'GET /index.json HTTP/1.0\r\n\r\n' >&3
         grep -q world <&3 || fail "no answer"
         exec 3>&-
