@@ -183,7 +183,7 @@ static bool file_text(const struct fb_cgroup_folder *f, const char *name, char *
     fb_text_str(&t, f->path);
     fb_text_str(&t, "/");
     fb_text_str(&t, name);
-    return f->found && !t.cut && fb_file_read(path, buffer, cap) > 0;
+    return f->found && !t.cut && fb_file_glance(path, buffer, cap) > 0;
 }
 
 static bool file_number(const struct fb_cgroup_folder *f, const char *name, uint64_t *ret_value)

@@ -26,9 +26,9 @@
 
 #include <stdint.h>
 
-#include "sampler/sink.h"
 #include "sampler/cgroup.h"
 #include "sampler/config.h"
+#include "sampler/sink.h"
 
 struct fb_manifest {
     uint64_t start_monotonic_ns;

@@ -9,6 +9,7 @@
  *     fb_text_str(&t, "/proc/self/task/");
  *     fb_text_dec(&t, tid);                      always NUL-terminated, cut if too long
  *     n = fb_file_read(path, buffer, sizeof buffer);      -1 on error, else NUL-terminated
+ *     n = fb_file_glance(path, buffer, sizeof buffer);    the same for short ones, in one read
  *     v = fb_text_number(buffer, &after);                 unsigned decimal, no sign */
 #ifndef FB_SAMPLER_TEXT_H
 #define FB_SAMPLER_TEXT_H
@@ -121,6 +122,20 @@ static inline ssize_t fb_file_read(const char *path, char *buffer, size_t cap)
     close(fd);
     buffer[len] = '\0';
     return (ssize_t)len;
+}
+
+/* One read of a file of the kernel's that is shorter than a page: the kernel gives such whole. */
+static inline ssize_t fb_file_glance(const char *path, char *buffer, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    if (fd < 0)
+        return -1;
+    n = read(fd, buffer, cap - 1);
+    close(fd);
+    buffer[n > 0 ? n : 0] = '\0';
+    return n;
 }
 
 #endif

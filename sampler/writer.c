@@ -48,6 +48,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     w->epoch = 1;
     w->status_fd = -1;
     w->sandbox = -1;
+    w->pc_slots = FB_WRITER_PC_FIRST;
     fb_sink_init(&w->sink, config, run_id);
     w->pcs = (struct fb_pc_entry *)(void *)at;
     at += FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);

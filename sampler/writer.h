@@ -44,7 +44,8 @@ enum fb_flush {
 
 enum {
     FB_WRITER_PC_CACHE = 4096,
-    FB_WRITER_BATCH = 8192, /* samples a chunk, at most */
+    FB_WRITER_PC_FIRST = 256, /* of them are used at first */
+    FB_WRITER_BATCH = 8192,   /* samples a chunk, at most */
 };
 
 /* Names of frames that are not code, by their string id. */
@@ -87,6 +88,8 @@ struct fb_writer {
     struct fb_sample *samples;
     uint32_t sample_count;
     struct fb_pc_entry *pcs;
+    uint32_t pc_slots; /* a power of two: few pages are touched while few do */
+    uint32_t pc_replaced;
     uint32_t epoch;
     uint64_t samples_written;
     uint64_t weight_written;
@@ -99,11 +102,12 @@ struct fb_writer {
     uint32_t next_checked; /* slot where the next look at CPU times begins */
     uint32_t name_budget;
     uint64_t born_ns;
-    int status_fd;     /* /proc/thread-self/status while the table is ours, else -1 */
-    int sandbox;       /* its "Seccomp:" at the first look, -1 before               */
-    bool quiet;        /* a system call filter came: write only                     */
-    int leader_status; /* of a main thread that left by a bare system call: the process's */
-    bool ended;        /* END is the last chunk: nothing more until fb_writer_resume() */
+    int status_fd;          /* /proc/thread-self/status while the table is ours, else -1 */
+    int sandbox;            /* its "Seccomp:" at the first look, -1 before               */
+    bool quiet;             /* a system call filter came: write only                     */
+    uint64_t leader_cpu_ns; /* of the main thread when last looked at */
+    int leader_status;      /* of a main thread that left by a bare system call: the process's */
+    bool ended;             /* END is the last chunk: nothing more until fb_writer_resume() */
 };
 
 /* False: no memory.  In a fork's child it starts over and lets the parent's memory be: the helper

@@ -202,14 +202,24 @@ static bool is_signal_frame(uint64_t pc)
     return answer;
 }
 
+/* Too many pcs met in the slots in use: more slots, all empty. */
+static void pcs_grow(struct fb_writer *w)
+{
+    if (w->pc_slots < FB_WRITER_PC_CACHE && w->pc_replaced > w->pc_slots / 4) {
+        w->pc_slots *= 4;
+        w->epoch++;
+    }
+    w->pc_replaced = 0;
+}
+
 static struct fb_pc_entry *pc_entry(struct fb_writer *w, uint64_t pc)
 {
     uint64_t hash = pc * 0x9e3779b97f4a7c15u;
-    struct fb_pc_entry *e = &w->pcs[hash >> 52];
+    struct fb_pc_entry *e = &w->pcs[hash >> 40 & (w->pc_slots - 1)];
 
-    _Static_assert(FB_WRITER_PC_CACHE == 1 << 12, "the shift above");
     if (e->pc == pc && e->epoch == w->epoch)
         return e;
+    w->pc_replaced += e->epoch == w->epoch;
     e->pc = pc;
     e->epoch = w->epoch;
     e->frame[0] = e->frame[1] = 0;
@@ -316,6 +326,7 @@ void fb_samples_write(struct fb_writer *w, struct fb_segment *segments)
         segments = next;
     }
     batch_write(w);
+    pcs_grow(w);
 }
 
 void fb_samples_lose(struct fb_writer *w, struct fb_segment *segments)

@@ -24,7 +24,7 @@ static ssize_t task_read(int32_t tid, const char *file, char *buffer, size_t cap
     fb_text_dec(&t, (uint64_t)tid);
     fb_text_str(&t, "/");
     fb_text_str(&t, file);
-    return fb_file_read(path, buffer, cap);
+    return fb_file_glance(path, buffer, cap);
 }
 
 static bool blocks_signal(int32_t tid)
@@ -145,8 +145,15 @@ static void leader_look(struct fb_writer *w)
 {
     char text[1024];
     const char *at;
+    uint64_t cpu_ns = 0;
+    uint64_t before = w->leader_cpu_ns;
 
-    if (fb_threads_live() != 1 || fb_file_read("/proc/self/stat", text, sizeof text) < 0)
+    if (fb_threads_live() != 1)
+        return;
+    if (fb_clock_thread_cpu(getpid(), &cpu_ns))
+        w->leader_cpu_ns = cpu_ns;
+    if (cpu_ns != before ||
+        /* it ran since */ fb_file_glance("/proc/self/stat", text, sizeof text) < 0)
         return;
     at = strrchr(text, ')');
     if (at == NULL || at[1] != ' ' || at[2] != 'Z')
