@@ -10,9 +10,20 @@ export DEMO_STEPS="1000 3000" DEMO_SECONDS=9 DEMO_PORT=18092
 "$root/fixtures/demo/demo.sh" "$build/bin/flamebank" "$work" > "$work/out" 2> "$work/err" ||
     { cat "$work/out" "$work/err"; exit 1; }
 fail() { echo "demo.sh: $1"; cat "$work/out"; exit 1; }
-grep -q "deflate.*absent in control\|libz.so.*absent in control" "$work/out" ||
-    fail "deflate's frames are not absent in the control"
-grep -q "codec.*\(absent in control\|DIFF\)" "$work/out" || fail "the codec layer does not differ"
+# The truth, whatever the machine does besides: no deflate in the control, most of the variant's
+# weight below it.
+"$build/bin/flamebank" fold "$work/control.fbank" | grep -q deflate && fail "the control deflates"
+"$build/bin/flamebank" fold "$work/variant.fbank" |
+    awk '/deflate/ { below += $NF } { all += $NF } END { exit !(below > all / 2) }' ||
+    fail "under half of the variant is below deflate"
+# The verdict: denied only where the machine was busy with other work.
+if grep -qE '^3000 .*NODE' "$work/out"; then
+    grep -q "codec.* new " "$work/out" || fail "the codec layer is not new"
+    echo "the machine was busy (NODE): shown without a verdict, as it must be"
+else
+    grep -q "libz.so.*absent in control" "$work/out" || fail "libz's frames are not absent in the control"
+    grep -q "codec.*\(absent in control\|DIFF\)" "$work/out" || fail "the codec layer does not differ"
+fi
 for f in control variant diff; do
     xmllint --noout "$work/$f.svg" || fail "$f.svg is not well-formed"
     grep -q "deflate" "$work/$f.svg" || [ $f = control ] || fail "$f.svg does not show deflate"
