@@ -151,22 +151,39 @@ static void segment_hand_over(struct fb_task *t)
         fb_pool_push_full(segment);
 }
 
-void fb_thread_leave(struct fb_task *t)
+/* Blocks the signal, stops the timer, and keeps the ticks that it did not bring any more. */
+static void last_ticks_keep(struct fb_task *t, sigset_t *ret_before)
 {
     struct timespec cpu;
     sigset_t profiling;
-    sigset_t before;
 
-    /* For good: what runs after us in this thread is its teardown. */
     sigemptyset(&profiling);
     sigaddset(&profiling, SIGPROF);
-    pthread_sigmask(SIG_BLOCK, &profiling, &before);
+    pthread_sigmask(SIG_BLOCK, &profiling, ret_before);
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
         t->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     /* Not where the host blocked the signal: that is a loss of its own. */
-    if (sigismember(&before, SIGPROF) == 0)
+    if (sigismember(ret_before, SIGPROF) == 0)
         fb_handler_thread_end(t, fb_clock_thread_missed(t));
     fb_clock_thread_disarm(t);
+}
+
+void fb_thread_stop(struct fb_task *t)
+{
+    sigset_t before;
+
+    if (atomic_load(&t->state) != FB_THREAD_LIVE || t->timer < 0)
+        return;
+    last_ticks_keep(t, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void fb_thread_leave(struct fb_task *t)
+{
+    sigset_t before;
+
+    /* For good: what runs after us in this thread is its teardown. */
+    last_ticks_keep(t, &before);
     fb_task_self = NULL;
     if (atomic_load(&t->weight) > 0) {
         prctl(PR_GET_NAME, t->exit_name);

@@ -169,6 +169,17 @@ no_room() {
     [ "$(wc -l < err)" = 1 ] || fail "messages: $(cat err)"
 }
 
+# What the kernel's tick swallows at the end of a process is kept: 2 of 50 ticks a child before.
+weight_of_children() {
+    local bank weight=0
+    FLAMEBANK_HZ=1000 profiled "$hosts/trials" children > out || fail status
+    for bank in banks/*; do
+        whole "$bank"
+        weight=$((weight + $(fact "$bank" weight)))
+    done
+    [ $weight -ge 985 ] || fail "$weight of 1000 ticks"
+}
+
 # C11's threads are there from their first moment.
 weight_of_c11_threads() {
     FLAMEBANK_HZ=100 profiled "$hosts/trials" c11-threads > out || fail status
