@@ -31,6 +31,7 @@ enum {
     PERIOD_NS = 1000000000,
     SHORT_LIFE_NS = 20000000,
     SHORT_CPU_NS = 4000000,
+    GONE_LOOKS = 1000,
 };
 
 static struct fb_writer writer;
@@ -45,6 +46,7 @@ static int pause_socket[2];      /* [1]: where the helper sends the bank's descr
 static int kept_fd = -1;         /* the bank's descriptor for a new thread, in the host's table */
 static bool own_table;
 static pthread_t helper_thread;
+static _Atomic int32_t helper_tid;
 static uint64_t next_flush_ns; /* the helper's, from one thread to the next */
 static uint64_t start_ns;
 static uint64_t start_cpu_ns; /* of the process: exec does not set it back */
@@ -191,6 +193,7 @@ static void *helper_main(void *unused)
 {
     uint32_t served = atomic_load(&done);
 
+    atomic_store(&helper_tid, (int32_t)syscall(SYS_gettid));
     prctl(PR_SET_NAME, "flamebank");
     table_unshare();
     do {
@@ -303,6 +306,17 @@ static int descriptor_receive(void)
     return fd;
 }
 
+/* A thread that can be joined is still one of the kernel's for some microseconds, in which
+ * unshare() finds that the process has two. */
+static void thread_gone_wait(void)
+{
+    const struct timespec little = {0, 20000};
+
+    pthread_join(helper_thread, NULL);
+    for (int i = 0; i < GONE_LOOKS && syscall(SYS_tgkill, getpid(), helper_tid, 0) == 0; i++)
+        nanosleep(&little, NULL);
+}
+
 bool fb_helper_pause(unsigned timeout_ms)
 {
     uint32_t expected = PAUSE_NONE;
@@ -318,7 +332,7 @@ bool fb_helper_pause(unsigned timeout_ms)
         close(pause_socket[1]);
         return false;
     }
-    pthread_join(helper_thread, NULL);
+    thread_gone_wait();
     kept_fd = own_table ? descriptor_receive() : -1;
     if (own_table)
         writer.sink.fd = kept_fd;
