@@ -329,6 +329,20 @@ static bool append_quietly(struct fb_sink *sink, const uint8_t *bytes, size_t n)
     return written == (ssize_t)n;
 }
 
+/* What came to the file, -1 for nothing; *ret_reason where it is less than n. */
+static ssize_t write_whole(int fd, const uint8_t *bytes, size_t n, int *ret_reason)
+{
+    ssize_t written = write(fd, bytes, n);
+    ssize_t more;
+
+    *ret_reason = errno;
+    if (written <= 0 || (size_t)written == n)
+        return written;
+    more = write(fd, bytes + written, n - (size_t)written); /* full, or a limit? */
+    *ret_reason = more < 0 ? errno : ENOSPC;
+    return more > 0 ? written + more : written;
+}
+
 static bool append(struct fb_sink *sink, const uint8_t *bytes, size_t n)
 {
     off_t size = 0;
@@ -345,8 +359,7 @@ static bool append(struct fb_sink *sink, const uint8_t *bytes, size_t n)
     locked = file_lock(sink->fd);
     if (locked && !descriptor_is_ours(sink, &size))
         return false;
-    written = write(sink->fd, bytes, n);
-    reason = written < 0 ? errno : ENOSPC;
+    written = write_whole(sink->fd, bytes, n, &reason);
     if (written > 0 && (size_t)written < n && locked && ftruncate(sink->fd, size) == 0)
         written = 0;
     if (locked)
