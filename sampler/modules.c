@@ -28,7 +28,8 @@ struct module {
     bool reported; /* to the bank of this process */
     bool seen;     /* in the snapshot being committed */
     uint64_t identity;
-    int64_t last_seen_ns; /* set when it is gone */
+    int64_t first_seen_ns; /* by the scan that adopted it */
+    int64_t last_seen_ns;  /* set when it is gone */
     struct fb_image image;
     struct fb_table table; /* rows.row_count 0: none */
 };
@@ -360,6 +361,15 @@ static void lists_change(struct fb_pages map)
             (struct gone){.map = old, .scan = state.scan};
 }
 
+static void first_seen_set(int64_t now)
+{
+    struct module *live = state.live.data;
+
+    for (uint32_t i = 0; i < state.live_count; i++)
+        if (live[i].first_seen_ns == 0)
+            live[i].first_seen_ns = now;
+}
+
 /* Makes the snapshot the truth.  What a forked child inherits changes inside the guard only,
  * where no fork can fall: mremap() moves the lists. */
 static bool commit(bool complete)
@@ -381,6 +391,7 @@ static bool commit(bool complete)
         state.counts = state.list.counts;
         state.incomplete = !complete;
         state.confirmed_ns = clock_ns(CLOCK_MONOTONIC);
+        first_seen_set(state.confirmed_ns);
     }
     guard_leave();
     if (!ok)
@@ -503,6 +514,16 @@ bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx)
     return true;
 }
 
+static int64_t first_seen(uint32_t id)
+{
+    const struct module *live = state.live.data;
+
+    for (uint32_t i = 0; i < state.live_count; i++)
+        if (live[i].id == id)
+            return live[i].first_seen_ns;
+    return 0;
+}
+
 bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref)
 {
     const struct gone *gone = state.gone.data;
@@ -510,18 +531,26 @@ bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref
         state.map.data != NULL ? fb_code_map_find(state.map.data, pc) : NULL;
     const struct module *before = NULL;
 
+    ret_ref->timed = false;
     for (uint32_t i = 0; i < state.gone_count; i++) {
         const struct module *m = &gone[i].module;
 
-        if (m->id != 0 && pc >= m->image.text_start && pc < m->image.text_end &&
-            (now == NULL || time_ns <= m->last_seen_ns) && (before == NULL || m->id > before->id))
+        if (m->id == 0 || pc < m->image.text_start || pc >= m->image.text_end)
+            continue;
+        ret_ref->timed = true;
+        if ((now == NULL || time_ns <= m->last_seen_ns) && (before == NULL || m->id > before->id))
             before = m;
     }
-    if (before != NULL)
-        *ret_ref = (struct fb_module_ref){.id = before->id, .bias = before->image.bias};
-    else if (now != NULL)
-        *ret_ref = (struct fb_module_ref){.id = now->id, .bias = now->bias};
-    return before != NULL || now != NULL;
+    if (before != NULL) {
+        ret_ref->id = before->id;
+        ret_ref->bias = before->image.bias;
+        return true;
+    }
+    if (now == NULL || (ret_ref->timed && time_ns < first_seen(now->id)))
+        return false;
+    ret_ref->id = now->id;
+    ret_ref->bias = now->bias;
+    return true;
 }
 
 void fb_modules_stats_get(struct fb_modules_stats *ret_stats)

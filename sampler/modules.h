@@ -58,6 +58,7 @@ typedef void (*fb_modules_event_fn)(void *ctx, const struct fb_module_event *eve
 struct fb_module_ref {
     uint32_t id;
     uint64_t bias;
+    bool timed; /* at another time the answer for this pc may be another: set on false, too */
 };
 
 struct fb_modules_stats {
@@ -78,8 +79,8 @@ bool fb_modules_changed(void);
 bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx);
 
 /* The module that held pc at time_ns (CLOCK_MONOTONIC), loaded or unloaded up to about two scans
- * ago. Where an address range was reused between two scans the newer module is the answer for every
- * time after the earlier of them. */
+ * ago. Where an address range was reused between two scans nobody knows which of the two it was in
+ * between: false. */
 bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref);
 
 void fb_modules_stats_get(struct fb_modules_stats *ret_stats);

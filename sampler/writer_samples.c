@@ -168,7 +168,8 @@ static uint32_t mark_make(struct fb_writer *w, enum fb_writer_mark name)
 
 /* The bank's address of a frame is the pc where it is exact (the innermost frame, and those that a
  * signal interrupted), else pc - 1: inside the call, not behind it. */
-static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_t time_ns)
+static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_t time_ns,
+                           bool *ret_timed)
 {
     uint64_t address = exact ? pc : pc - 1;
     struct fb_frame_key key = {.address = address};
@@ -183,6 +184,7 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
     } else {
         key.kind = (uint8_t)kind_without_module(w, address);
     }
+    *ret_timed = module.timed;
     id = fb_intern_frame(&w->intern, &key, &is_new);
     if (id != 0 && is_new)
         frame_put(w, &key);
@@ -235,10 +237,12 @@ static void frames_resolve(struct fb_writer *w, const struct fb_record *r, uint3
     for (unsigned i = 0; i < r->depth; i++) {
         struct fb_pc_entry *e = pc_entry(w, r->pcs[i]);
         bool whole = exact || e->signal_frame; /* nobody called a trampoline */
+        bool timed = false;
 
-        if (e->frame[whole] == 0)
-            e->frame[whole] = frame_make(w, r->pcs[i], whole, r->time_ns);
         ids[i] = e->frame[whole];
+        if (ids[i] == 0)
+            ids[i] = frame_make(w, r->pcs[i], whole, r->time_ns, &timed);
+        e->frame[whole] = timed ? 0 : ids[i]; /* another module's for the next record, maybe */
         exact = e->signal_frame;
     }
 }

@@ -168,6 +168,60 @@ static void a_plugin_is_found_while_loaded_and_shortly_after(void **ctx)
     assert_false(fb_modules_find(pc, used_ns, &after));
 }
 
+static bool file_copy(const char *from, const char *to)
+{
+    static char bytes[1 << 20];
+    FILE *in = fopen(from, "r");
+    FILE *out = fopen(to, "w");
+    size_t n = in != NULL ? fread(bytes, 1, sizeof bytes, in) : 0;
+    bool ok = out != NULL && n > 0 && n < sizeof bytes && fwrite(bytes, 1, n, out) == n;
+
+    if (in != NULL)
+        fclose(in);
+    return out != NULL && fclose(out) == 0 && ok;
+}
+
+static void a_reused_range_is_nobodys_between_two_looks(void **ctx)
+{
+    const char *copy = FB_BUILD "/tests/sampler_plugin_copy.so";
+    struct fb_module_ref first;
+    struct fb_module_ref second;
+    int64_t time[3];
+    void *handle;
+    uint64_t pc;
+
+    (void)ctx;
+    assert_true(file_copy(PLUGIN, copy));
+    settle();
+    pc = address_of((void *)(uintptr_t)plugin_open(&handle));
+    settle();
+    assert_false(fb_modules_changed());
+    time[0] = now_ns();
+    assert_false(fb_modules_changed()); /* all are still there */
+    dlclose(handle);
+    handle = dlopen(copy, RTLD_NOW);
+    assert_non_null(handle);
+    time[1] = now_ns();
+    if (address_of(dlsym(handle, "plugin_call")) != pc) {
+        dlclose(handle);
+        settle();
+        skip(); /* the loader took another range: not the case of this test */
+    }
+    assert_true(fb_modules_scan(on_event, events));
+    time[2] = now_ns();
+    assert_true(fb_modules_find(pc, time[0] - 1, &first));
+    assert_true(first.timed);
+    assert_false(fb_modules_find(pc, time[1], &second));
+    assert_true(fb_modules_find(pc, time[2], &second));
+    assert_true(second.timed);
+    assert_true(second.id > first.id);
+    settle();
+    assert_true(fb_modules_find(pc, time[2], &second));
+    assert_false(second.timed);
+    dlclose(handle);
+    settle();
+}
+
 static void ids_are_not_reused(void **ctx)
 {
     void *handle;
@@ -454,6 +508,7 @@ int main(void)
         cmocka_unit_test(the_first_scan_reports_everything_with_paths_and_build_ids),
         cmocka_unit_test(nothing_new_means_no_scan_and_no_event),
         cmocka_unit_test(a_plugin_is_found_while_loaded_and_shortly_after),
+        cmocka_unit_test(a_reused_range_is_nobodys_between_two_looks),
         cmocka_unit_test(ids_are_not_reused),
         cmocka_unit_test(a_replaced_map_outlives_its_last_reader),
         cmocka_unit_test(walks_through_a_plugin_survive_scans_and_churn),
