@@ -103,7 +103,7 @@ bool fb_clock_thread_arm(struct fb_task *t)
 
 uint32_t fb_clock_thread_missed(const struct fb_task *t)
 {
-    uint64_t received = atomic_load(&t->weight);
+    uint64_t received = atomic_load(&t->weight) + atomic_load(&t->kept);
     uint64_t due;
 
     if (t->timer < 0 || t->cpu_ns < t->first_tick_ns)

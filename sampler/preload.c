@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler/clock.h"
@@ -66,21 +65,10 @@ static bool something_to_write(void)
     return atomic_load(&fb_handler_ticked) || fb_helper_has_bank();
 }
 
-/* The kernel looks at timers on its own tick only: what was due since goes to a process that has
- * samples already; one that has none stays without a bank. */
-static void last_ticks_keep(void)
-{
-    /* A raw clone may have our variable and be another thread. */
-    if (fb_task_self != NULL && something_to_write() &&
-        fb_task_self->tid == (int32_t)syscall(SYS_gettid))
-        fb_thread_stop(fb_task_self);
-}
-
 void fb_preload_end(void)
 {
     if (!fb_preload_active())
         return;
-    last_ticks_keep();
     if (config.root || something_to_write())
         fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
 }
@@ -91,7 +79,6 @@ void fb_preload_exec(void)
     if (!fb_preload_active())
         return;
     fb_clock_process_stop();
-    last_ticks_keep();
     if (something_to_write())
         fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
 }
@@ -105,8 +92,6 @@ void fb_preload_exec_failed(void)
         return;
     fb_helper_resume();
     fb_clock_process_start();
-    if (fb_task_self != NULL && fb_task_self->timer < 0)
-        fb_clock_thread_arm(fb_task_self);
     errno = saved;
 }
 

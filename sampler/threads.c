@@ -78,6 +78,7 @@ static void slot_prepare(struct fb_task *t, size_t stack_bytes)
     atomic_store(&t->handler_count, 0);
     atomic_store(&t->weight, 0);
     atomic_store(&t->overrun, 0);
+    atomic_store(&t->kept, 0);
     t->adopted = false;
     t->blocked = false;
     t->drained = false;
@@ -166,16 +167,6 @@ static void last_ticks_keep(struct fb_task *t, sigset_t *ret_before)
     if (sigismember(ret_before, SIGPROF) == 0)
         fb_handler_thread_end(t, fb_clock_thread_missed(t));
     fb_clock_thread_disarm(t);
-}
-
-void fb_thread_stop(struct fb_task *t)
-{
-    sigset_t before;
-
-    if (atomic_load(&t->state) != FB_THREAD_LIVE || t->timer < 0)
-        return;
-    last_ticks_keep(t, &before);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void fb_thread_leave(struct fb_task *t)
@@ -365,6 +356,7 @@ void fb_threads_fork_child(struct fb_task *t)
         return;
     atomic_store(&t->weight, 0);
     atomic_store(&t->overrun, 0);
+    atomic_store(&t->kept, 0);
     atomic_store(&t->handler_ns, 0);
     atomic_store(&t->handler_count, 0);
     t->named_ns = 0;

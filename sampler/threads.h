@@ -32,9 +32,6 @@ void fb_thread_release(struct fb_task *t);
 void fb_thread_enter(struct fb_task *t);
 void fb_thread_leave(struct fb_task *t);
 
-/* The calling thread ends the process, or execs: it is sampled no more, but stays known. */
-void fb_thread_stop(struct fb_task *t);
-
 /* The main thread, in the constructor. */
 void fb_thread_enter_main(void);
 

@@ -225,6 +225,8 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     modules_write(w);
     fb_samples_write(w, segments);
+    if (last && !w->quiet && (w->samples_written > 0 || w->config->root))
+        fb_samples_keep_last(w);
     if (last && w->samples_written == 0 && !w->config->root &&
         fb_clock_now() - w->born_ns < LATE_NS) {
         fb_sink_discard(&w->sink);

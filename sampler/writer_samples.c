@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "sampler/clock.h"
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
@@ -12,6 +13,8 @@
 
 enum {
     GRAIN_NS = 1000000, /* of sample times */
+    KEPT_NS_MAX =
+        20000000, /* two ticks of the slowest kernel: more did not come for other reasons */
     FRAME_BYTES_MAX = 1 + 5 + 10 + 3,
     NODE_BYTES_MAX = 5 + 5,
     SAMPLE_BYTES_MAX = 10 + 5 + 5 + 5,
@@ -309,6 +312,27 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
     }
     w->samples[w->sample_count++] = (struct fb_sample){
         .time_ns = r->time_ns, .thread = r->thread_id, .stack = stack, .weight = r->weight};
+}
+
+void fb_samples_keep_last(struct fb_writer *w)
+{
+    uint32_t end = fb_threads_end();
+
+    for (uint32_t i = 0; i < end; i++) {
+        struct fb_task *t = fb_threads_slot(i);
+        struct fb_record r = {.time_ns = fb_clock_now(), .thread_id = t->id, .slot = i};
+
+        if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE || t->blocked ||
+            !fb_clock_thread_cpu(t->tid, &t->cpu_ns))
+            continue;
+        r.weight = fb_clock_thread_missed(t);
+        if (r.weight == 0 || r.weight * w->config->interval_ns > KEPT_NS_MAX)
+            continue;
+        atomic_fetch_add(&t->kept, r.weight);
+        w->exited_weight += r.weight;
+        record_add(w, &r);
+    }
+    batch_write(w);
 }
 
 static const struct fb_record *record_at(const struct fb_segment *segment, uint32_t *at)

@@ -11,6 +11,10 @@ struct fb_segment *fb_samples_take(struct fb_writer *w);
 /* Writes their records and gives the segments back. */
 void fb_samples_write(struct fb_writer *w, struct fb_segment *segments);
 
+/* At the end of the process or program: ticks that were due to living threads and that the kernel's
+ * own tick has not brought yet. */
+void fb_samples_keep_last(struct fb_writer *w);
+
 /* Gives them back unwritten; their ticks are counted under FB_LOSS_WRITE. */
 void fb_samples_lose(struct fb_writer *w, struct fb_segment *segments);
 

@@ -46,6 +46,7 @@ struct fb_task {
     _Atomic uint64_t handler_ns; /* time spent in the handler, and its runs        */
     _Atomic uint64_t handler_count;
     _Atomic uint64_t weight;  /* ticks received, kept or lost                      */
+    _Atomic uint64_t kept;    /* helper: ticks that were due at an end and did not come */
     _Atomic uint64_t overrun; /* the part of weight beyond one tick per signal     */
 
     uint64_t first_tick_ns;  /* the thread's CPU time at its timer's first expiry  */
