@@ -27,9 +27,12 @@ static void thread_end(void *ctx)
         fb_helper_wake();
 }
 
+/* Code of ours below the host's thread function; the writer leaves its frame out of stacks. */
+#define FB_TRAMPOLINE __attribute__((section("fb_trampoline"), noinline))
+
 /* The cleanup handler runs on return, pthread_exit() and cancellation alike, before the destructors
  * of thread-local data. */
-static void *thread_main(void *ctx)
+FB_TRAMPOLINE static void *thread_main(void *ctx)
 {
     struct fb_task *t = ctx;
     void *result;

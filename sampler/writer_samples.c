@@ -266,6 +266,16 @@ static uint32_t node_add(struct fb_writer *w, uint32_t parent, uint32_t frame)
     return id;
 }
 
+/* The bounds of the section of wrap.c's trampoline, which the linker makes. */
+extern const char __start_fb_trampoline[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_fb_trampoline[] __attribute__((weak, visibility("hidden")));
+
+/* Every thread's stack passes through our own start routine, which is no code of the host's. */
+static bool is_trampoline(uint64_t pc)
+{
+    return pc > (uintptr_t)__start_fb_trampoline && pc <= (uintptr_t)__stop_fb_trampoline;
+}
+
 /* The node of the whole stack; 0 if memory was short. */
 static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
 {
@@ -282,6 +292,8 @@ static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
             return 0;
     }
     for (unsigned i = r->depth; i > 0; i--) {
+        if (i > 1 && is_trampoline(r->pcs[i - 1]))
+            continue;
         node = node_add(w, node, ids[i - 1]);
         if (node == 0)
             return 0;

@@ -22,3 +22,8 @@ flamebank top split.fbank --format csv | awk -F, '
         seen++; want = 0
     }
     END { if (seen != 3) { print "split.sh: " seen + 0 " of 3 functions were found"; bad = 1 } exit bad }'
+# Threads: their stacks are the host's own, without our start routine.
+flamebank record -o threads.fbank -- "$build/tests/hosts/burn" 2 1 > /dev/null 2>&1
+flamebank fold threads.fbank > threads.folded
+grep -q 'start_thread;burn;burn_sixty ' threads.folded || { echo "split.sh: no thread's stack"; cat threads.folded; exit 1; }
+! grep -q thread_main threads.folded
