@@ -32,7 +32,7 @@ if wants unwind; then
 fi
 if wants clock; then
     echo "== what the clocks count and what they cost (target: weights within 3 % of CPU time, 1 and 4 threads)"
-    bench_clock
+    "$build/bench/bench_clock"
 fi
 if wants bank; then
     echo "== reading and folding 1,000,000 samples"
