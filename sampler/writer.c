@@ -193,7 +193,8 @@ static bool bank_is_due(const struct fb_writer *w, enum fb_flush why, bool sampl
     case FB_FLUSH_SECOND:
         break;
     }
-    return samples || fb_clock_now() - w->born_ns >= LATE_NS;
+    /* The run's first process has one from its start on, so that its counters have a first row. */
+    return samples || w->config->root || fb_clock_now() - w->born_ns >= LATE_NS;
 }
 
 void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
@@ -227,7 +228,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     fb_samples_write(w, segments);
     if (last && !w->quiet && (w->samples_written > 0 || w->config->root))
         fb_samples_keep_last(w);
-    if (last && w->samples_written == 0 && !w->config->root &&
+    if (last && w->samples_written == 0 && (why == FB_FLUSH_EXEC || !w->config->root) &&
         fb_clock_now() - w->born_ns < LATE_NS) {
         fb_sink_discard(&w->sink);
         return;
