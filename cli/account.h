@@ -12,6 +12,12 @@ bool fb_account_growth(const struct fb_profile *p, const char *counter, double *
  * where it is unknown. */
 double fb_account_yield(const struct fb_profile *p);
 
+/* The part of the weight, 0..1, that is missed expiries of the timer; NAN without a timer. */
+double fb_account_overruns(const struct fb_profile *p);
+
+/* "Clock: cpu at 99 Hz, 4 % of the weight from overruns."; yours, NULL without a timer. */
+char *fb_account_clock(const struct fb_profile *p);
+
 /* One line, yours: what was lost, and that the samples stand for another amount of CPU time than
  * the process had (by more than the scatter of their count, and 10 %).  NULL where all is well. */
 char *fb_account_text(const struct fb_profile *p);

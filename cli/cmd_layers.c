@@ -66,6 +66,7 @@ static int run(const struct fb_args *args)
                                       : fb_render_layers(view.layers, &view.tree, &view.fns,
                                                          view.layer_of_node, self, &shares, title);
 
+        fb_view_note_clock(&view, table);
         status = fb_say_tables(args, &table, 1);
         free(title);
         free(self);

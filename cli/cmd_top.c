@@ -26,6 +26,7 @@ static int run(const struct fb_args *args)
         struct fb_table *table =
             fb_render_top(&view.tree, &view.fns, self, &shares, (size_t)rows, title);
 
+        fb_view_note_clock(&view, table);
         status = fb_say_tables(args, &table, 1);
         free(title);
         free(self);

@@ -347,6 +347,26 @@ static size_t pooled_degrees(const struct fb_diff *diff)
     return degrees;
 }
 
+/* Which clock, and whether it could resolve the arm's bursts (docs/statistics.md, 7). */
+static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
+{
+    static const double overruns_most = 0.2;
+    const struct fb_profile *p = arm->profile;
+    const char *clock = p ? fb_profile_manifest_get(p, "clock_got") : NULL;
+    double weight = p ? (double)fb_profile_weight(p) : 0, overruns;
+
+    if (!clock || p->interval_ns == 0 || !(weight > 0))
+        return;
+    overruns = 1 - (double)p->samples.count / weight;
+    fb_diff_note(
+        diff, "%s: clock %s at %.0f Hz, %.0f %% of the weight from overruns%s", arm->label, clock,
+        1e9 / (double)p->interval_ns, 100 * overruns,
+        overruns > overruns_most
+            ? ": the arm works in bursts shorter than the kernel's tick, so its totals are "
+              "right and its shares may be biased"
+            : "");
+}
+
 static void note_method(struct fb_diff *diff)
 {
     const struct fb_diff_state *state = diff->state;
@@ -368,6 +388,8 @@ static void note_method(struct fb_diff *diff)
         if (state->lineup.replicates[i].arms_count > 1)
             fb_diff_note(diff, "%s: %zu banks of one run are summed", arm_of(state, i)->label,
                          state->lineup.replicates[i].arms_count);
+    for (size_t i = 0; i < state->in->arms_count; i++)
+        note_clock(diff, &state->in->arms[i]);
     if (!state->has_profiles)
         fb_diff_note(diff, "an arm has no profile: only the numbers of the steps are compared");
 }
