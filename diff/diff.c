@@ -284,7 +284,7 @@ static void step_fill(struct fb_diff *diff, size_t step)
         gap <= rate_tolerance || (diff->options.saturated && (s->health & FB_STEP_OVER));
     out->denial = step_denial(diff, s, out, gap);
     out->on_ms = is_ms_known(diff, s) && !diff->state->is_itimer &&
-                 !(s->pairs_count < 2 && (s->health & FB_STEP_UNSTEADY));
+                 !(s->pairs_count < 2 && (s->health & FB_FLOOR_WANDERING));
     diff->has_ms = diff->has_ms || is_ms_known(diff, s);
     if (gap > rate_tolerance && out->is_comparable)
         fb_diff_note(diff,
@@ -466,7 +466,7 @@ static void unsteady_settle(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_step *out = &diff->steps[step];
 
-    if (out->pairs >= 2 || !(out->health & FB_STEP_UNSTEADY) || diff->state->is_itimer)
+    if (out->pairs >= 2 || !(out->health & FB_FLOOR_WANDERING) || diff->state->is_itimer)
         return;
     for (size_t i = 0; i < out->metrics_count; i++)
         if (out->metrics[i].id == FB_METRIC_CPU_PER_REQUEST &&

@@ -43,7 +43,7 @@ double fb_floor_cpu(uint32_t health, double window_se)
 {
     double tau = 0.015;
 
-    if (health & FB_STEP_UNSTEADY)
+    if (health & FB_FLOOR_WANDERING)
         tau = 0.16;
     else if (health & FB_STEP_FIRST)
         tau = 0.05;

@@ -22,9 +22,14 @@ enum fb_floor_kind fb_floor_kind(const char *layer_name);
  * is the same for a layer and its complement, and a share of 1 has none. */
 double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm);
 
+/* Marks of a step in which the machine may have wandered: seen (UNSTEADY), or the window is shorter
+ * than the plateaus that it wanders in, so that nothing could be seen (SHORT). */
+#define FB_FLOOR_WANDERING (FB_STEP_UNSTEADY | FB_STEP_SHORT)
+
 /* tau of CPU per request: by the health of the step (enum fb_step_health) and the window's own
- * block standard error of ln(CPU per request) at the longest block, 0 where unknown.  UNSTEADY: the
- * largest sd between runs of one arm that was measured where the machine's own speed wandered. */
+ * block standard error of ln(CPU per request) at the longest block, 0 where unknown.  Under
+ * FB_FLOOR_WANDERING: the largest sd between runs of one arm that was measured where the machine's
+ * own speed wandered. */
 double fb_floor_cpu(uint32_t health, double window_se);
 
 /* tau of one frame of a native arm. */

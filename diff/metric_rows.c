@@ -148,14 +148,18 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
     free(half);
 }
 
-/* One pair in an unsteady step: the floor is what machines were seen to wander by, and only a
- * change beyond it is a verdict. */
-static void unsteady_judge(struct fb_diff_row *row)
+/* One pair in a step that may have wandered: the floor is what machines were seen to wander by, and
+ * only a change beyond it is a verdict. */
+static void wandering_judge(struct fb_diff_row *row, bool is_seen)
 {
     if (row->verdict == FB_VERDICT_DIFF)
-        row->reason = "UNSTEADY: judged by the floor of a wandering machine, 16 %";
+        row->reason = is_seen ? "UNSTEADY: judged by the floor of a wandering machine, 16 %"
+                              : "SHORT: judged by the floor of a wandering machine, 16 %";
     else
-        fb_row_deny(row, "UNSTEADY: the cost moved inside the window; one pair cannot judge it");
+        fb_row_deny(row, is_seen ? "UNSTEADY: the cost moved inside the window; one pair cannot "
+                                   "judge it"
+                                 : "SHORT: under 30 s one pair cannot tell a change from the "
+                                   "machine's own wandering");
 }
 
 static void cost_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
@@ -170,8 +174,8 @@ static void cost_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
     cost_judge(diff, step, row);
     if (out->denial[0])
         fb_row_deny(row, out->denial);
-    else if ((out->health & FB_STEP_UNSTEADY) && out->pairs < 2)
-        unsteady_judge(row);
+    else if ((out->health & FB_FLOOR_WANDERING) && out->pairs < 2)
+        wandering_judge(row, out->health & FB_STEP_UNSTEADY);
 }
 
 static void latency_row(struct fb_diff *diff, size_t step, const struct metric *m,

@@ -55,7 +55,7 @@ struct fb_window *fb_state_window(const struct fb_diff_state *state, const struc
  * an unsteady machine makes is measured, not assumed. */
 static inline uint32_t fb_state_floor_health(const struct fb_step_state *s)
 {
-    return s->pairs_count < 2 ? s->health : s->health & ~(uint32_t)FB_STEP_UNSTEADY;
+    return s->pairs_count < 2 ? s->health : s->health & ~(uint32_t)FB_FLOOR_WANDERING;
 }
 
 /* A text that lives as long as the diff. */

@@ -18,9 +18,10 @@ for i in 1 3 5; do
     k=$((i + 1))
     flamebank diff "run$i.fbank,run$i.tsv" "run$k.fbank,run$k.tsv" --by layer --format csv
 done > all.csv
-# Rows that were judged: a verdict other than none.
-judged=$(grep -cE ',(DIFF|SAME|UNRESOLVED)(,|$)' all.csv || true)
-differ=$(grep -cE ',DIFF(,|$)' all.csv || true)
+# A judged row is a layer of a step, or its total (the CPU per request); the other tables repeat them.
+rows() { grep -a '^"Layers by self time' all.csv | grep -cE "$1" || true; }
+judged=$(rows ',(DIFF|SAME|UNRESOLVED)(,|$)')
+differ=$(rows ',DIFF(,|$)')
 # The largest count that a binomial of `judged` trials at 5 % passes with probability 99 %.
 bound=$(awk -v n="$judged" 'BEGIN {
     p = 0.05; q = (1 - p) ^ n; sum = q

@@ -379,6 +379,27 @@ static void an_unsteady_window_still_shows_a_change_beyond_the_wander_of_machine
     world_done(&w, diff);
 }
 
+static void a_short_window_judges_only_a_cost_beyond_the_wander_of_machines(void **state)
+{
+    for (int large = 0; large < 2; large++) {
+        struct world w;
+        struct fb_diff *diff;
+        const struct fb_diff_row *cost;
+
+        (void)state;
+        two_arms(&w, 42, 40, 20);
+        known_cpu(&w, 88, large ? 440 : 95);
+        for (int arm = 0; arm < 2; arm++)
+            w.arms[arm].steps->items[0].health |= FB_STEP_SHORT;
+        diff = world_diff(&w, NULL);
+        cost = &diff->steps[0].metrics[FB_METRIC_CPU_PER_REQUEST];
+        assert_int_equal(cost->verdict, large ? FB_VERDICT_DIFF : FB_VERDICT_NONE);
+        assert_non_null(strstr(cost->reason, "SHORT"));
+        assert_int_equal(world_layer(diff, 0, "a")->on_share, !large);
+        world_done(&w, diff);
+    }
+}
+
 static void steady_cpu_by_second_widens_ms_beyond_shares_by_little(void **state)
 {
     struct world w;
@@ -672,6 +693,7 @@ int main(void)
         cmocka_unit_test(a_larger_unknown_share_denies_small_rows),
         cmocka_unit_test(every_sick_step_is_shown_without_a_verdict),
         cmocka_unit_test(an_unsteady_window_leaves_layers_to_shares),
+        cmocka_unit_test(a_short_window_judges_only_a_cost_beyond_the_wander_of_machines),
         cmocka_unit_test(an_unsteady_window_still_shows_a_change_beyond_the_wander_of_machines),
         cmocka_unit_test(steady_cpu_by_second_widens_ms_beyond_shares_by_little),
         cmocka_unit_test(steps_match_by_rate_and_the_others_are_named),
