@@ -113,15 +113,6 @@ double fb_json_number(const struct fb_json *v, double fallback)
     return json_is_number(of(v)) ? json_number_value(of(v)) : fallback;
 }
 
-int64_t fb_json_integer(const struct fb_json *v, int64_t fallback)
-{
-    if (json_is_integer(of(v)))
-        return json_integer_value(of(v));
-    if (json_is_real(of(v)) && fabs(json_real_value(of(v))) < 9e15)
-        return (int64_t)json_real_value(of(v));
-    return fallback;
-}
-
 bool fb_json_bool(const struct fb_json *v, bool fallback)
 {
     return json_is_boolean(of(v)) ? json_is_true(of(v)) : fallback;

@@ -52,7 +52,6 @@ const struct fb_json *fb_json_at(const struct fb_json *array, size_t i);
 /* Members of an object in the order of the text; *ret_key is borrowed. */
 const struct fb_json *fb_json_member(const struct fb_json *object, size_t i, const char **ret_key);
 double fb_json_number(const struct fb_json *v, double fallback);
-int64_t fb_json_integer(const struct fb_json *v, int64_t fallback);
 bool fb_json_bool(const struct fb_json *v, bool fallback);
 const char *fb_json_string(const struct fb_json *v, const char *fallback);
 

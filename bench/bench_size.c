@@ -6,6 +6,20 @@
 #include "base/file.h"
 #include "profile/profile.h"
 
+/* What the sampler spent in the arm, handler and helper, of the arm's own CPU. */
+static void put_own_cost(const struct fb_profile *p)
+{
+    double handler_ns, writer_ns, cpu_ns;
+
+    if (fb_profile_counter_delta(p, "sampler.handler_ns", p->first_ns, p->last_ns, &handler_ns) &&
+        fb_profile_counter_delta(p, "sampler.writer_ns", p->first_ns, p->last_ns, &writer_ns) &&
+        fb_profile_counter_delta(p, "process.cpu_ns", p->first_ns, p->last_ns, &cpu_ns))
+        (void)printf("sampler    %.2f %% of the arm's CPU (handler %.1f ms, helper %.1f ms of "
+                     "%.1f s)\n",
+                     100 * (handler_ns + writer_ns) / cpu_ns, handler_ns / 1e6, writer_ns / 1e6,
+                     cpu_ns / 1e9);
+}
+
 int main(int argc, char **argv)
 {
     struct fb_bank_damage damage;
@@ -37,6 +51,7 @@ int main(int argc, char **argv)
                  p->counters.count);
     (void)printf("the rest   %.0f bytes once (stacks, names, modules, manifest)\n",
                  (double)bytes.len - (double)by_type[FB_CHUNK_SAMPLES] - counters);
+    put_own_cost(p);
     fb_profile_free(p);
     fb_buf_done(&bytes);
     return 0;

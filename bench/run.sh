@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|clock|bank|diff|size|symbols]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|clock|bank|diff|flame|size|symbols]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -46,6 +46,14 @@ if wants diff; then
     fold=$(cpu flamebank fold "$work/a.fbank")
     diff=$(cpu flamebank diff "$work/a.fbank" "$work/b.fbank")
     echo "flamebank diff                 $diff s CPU (target: 0.5), $(ratio "$diff" "$fold") x one fold"
+fi
+if wants flame; then
+    echo "== flamegraph of a tree of 1,000,000 nodes (1 s of CPU was asked of the picture alone)"
+    awk 'BEGIN { for (i = 0; i < 250000; i++)
+        printf "main;a%d;b%d;c%d;d%d %d\n", i % 500, i, i, i, 1 + i % 7 }' > "$work/wide.folded"
+    fold=$(cpu flamebank fold "$work/wide.folded")
+    flame=$(cpu flamebank flame "$work/wide.folded" -o "$work/wide.svg")
+    echo "flamebank flame                $flame s CPU, $(ratio "$flame" "$fold") x reading and folding it ($fold s)"
 fi
 if wants size; then
     echo "== a packed bank of a steady 60 s run (target: 3.5 bytes a sample, 200 bytes a second of counters)"

@@ -8,7 +8,6 @@
 #include "base/vec.h"
 #include "cli/say.h"
 
-static const double overruns_most = 0.2;
 static const double yield_tolerance = 0.1; /* as in the health of a step */
 
 bool fb_account_growth(const struct fb_profile *p, const char *counter, double *ret_growth)
@@ -45,19 +44,10 @@ static bool is_kept(int cause)
     return cause == FB_LOSS_TRUNCATED || cause == FB_LOSS_PARTIAL;
 }
 
-double fb_account_overruns(const struct fb_profile *p)
-{
-    uint64_t weight = fb_profile_weight(p);
-
-    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0)
-        return NAN;
-    return 1 - (double)p->samples.count / (double)weight;
-}
-
 char *fb_account_clock(const struct fb_profile *p)
 {
     const char *clock = fb_profile_manifest_get(p, "clock_got");
-    double overruns = fb_account_overruns(p);
+    double overruns = fb_profile_overruns(p);
 
     if (!clock || isnan(overruns))
         return NULL;
@@ -73,11 +63,11 @@ char *fb_account_text(const struct fb_profile *p)
     if (is_odd(p, yield))
         fb_buf_printf(&text, "the samples stand for %.0f %% of the CPU time of the process",
                       100 * yield);
-    if (fb_account_overruns(p) > overruns_most && p->samples.count >= 20)
+    if (fb_profile_overruns(p) > FB_OVERRUNS_MOST && p->samples.count >= 20)
         fb_buf_printf(&text,
                       "%s%.0f %% of the weight came from overruns: the arm works in bursts shorter "
                       "than the kernel's tick, so totals are right and shares may be biased",
-                      text.len > 0 ? "; " : "", 100 * fb_account_overruns(p));
+                      text.len > 0 ? "; " : "", 100 * fb_profile_overruns(p));
     for (int i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
         if (p->losses[i] > 0 && !is_kept(i))
             fb_buf_printf(&text, "%slost: %" PRIu64 " %s (%s)", text.len > 0 ? "; " : "",

@@ -12,9 +12,6 @@ bool fb_account_growth(const struct fb_profile *p, const char *counter, double *
  * where it is unknown. */
 double fb_account_yield(const struct fb_profile *p);
 
-/* The part of the weight, 0..1, that is missed expiries of the timer; NAN without a timer. */
-double fb_account_overruns(const struct fb_profile *p);
-
 /* "Clock: cpu at 99 Hz, 4 % of the weight from overruns."; yours, NULL without a timer. */
 char *fb_account_clock(const struct fb_profile *p);
 

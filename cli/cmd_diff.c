@@ -7,18 +7,17 @@
 #include "cli/pair.h"
 #include "cli/say.h"
 
-static bool wants_step(const struct fb_args *args, const struct fb_diff_step *step)
+/* All steps, or those of --step; check_options() has found each. */
+static bool wants_step(const struct fb_args *args, const struct fb_diff *diff, size_t step)
 {
     const char *wanted;
+    struct fb_err checked;
+    size_t found;
 
     if (!fb_args_has(args, "step"))
         return true;
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
-        char *end;
-        double offered = strtod(wanted, &end);
-
-        if (strcmp(wanted, step->name) == 0 ||
-            (end != wanted && *end == '\0' && offered == step->offered))
+        if (fb_pair_step(diff, wanted, &found, &checked) == FB_OK && found == step)
             return true;
     }
     return false;
@@ -35,21 +34,15 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
                                     struct fb_err *err)
 {
     const char *only = fb_args_get(args, "by"), *wanted;
+    size_t found;
 
     if (only && strcmp(only, "layer") != 0 && strcmp(only, "frame") != 0)
         return fb_fail(err, FB_EUSAGE, "'--by %s': layer or frame was expected", only);
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
-        bool found = false;
+        enum fb_status r = fb_pair_step(diff, wanted, &found, err);
 
-        for (size_t k = 0; k < diff->steps_count; k++) {
-            char *end;
-            double offered = strtod(wanted, &end);
-
-            found = found || strcmp(wanted, diff->steps[k].name) == 0 ||
-                    (end != wanted && *end == '\0' && offered == diff->steps[k].offered);
-        }
-        if (!found)
-            return fb_fail(err, FB_EUSAGE, "no step '%s' is in both arms", wanted);
+        if (r != FB_OK)
+            return r;
     }
     return FB_OK;
 }
@@ -70,7 +63,7 @@ static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
 
     tables[n++] = fb_render_diff_summary(diff);
     for (size_t i = 0; i < diff->steps_count; i++) {
-        if (!wants_step(args, &diff->steps[i]))
+        if (!wants_step(args, diff, i))
             continue;
         tables[n++] = fb_render_diff_metrics(diff, i);
         if (by(args, "layer") && diff->steps[i].layers_count > 0)

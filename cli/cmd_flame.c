@@ -65,21 +65,14 @@ static enum fb_status find_step(const struct fb_args *args, const struct fb_diff
                                 size_t *ret_step, struct fb_err *err)
 {
     const char *wanted = fb_args_get(args, "step");
-    char *end;
-    double offered = wanted ? strtod(wanted, &end) : 0;
 
     *ret_step = SIZE_MAX;
     if (fb_args_has(args, "from") || fb_args_has(args, "to"))
         return fb_fail(err, FB_EUSAGE,
                        "two arms are compared by steps: '--from' and '--to' are for "
                        "one profile");
-    for (size_t i = 0; wanted && i < diff->steps_count; i++) {
-        if (strcmp(wanted, diff->steps[i].name) == 0 ||
-            (end != wanted && *end == '\0' && offered == diff->steps[i].offered))
-            *ret_step = i;
-    }
-    if (wanted && *ret_step == SIZE_MAX)
-        return fb_fail(err, FB_EUSAGE, "no step '%s' is in both arms", wanted);
+    if (wanted)
+        return fb_pair_step(diff, wanted, ret_step, err);
     return FB_OK;
 }
 

@@ -82,16 +82,13 @@ static void put_process_cpu(struct fb_table *t, const struct fb_profile *p)
 static void put_yield(struct fb_table *t, const struct fb_profile *p)
 {
     double sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
-    uint64_t overrun = 0;
+    double overruns = fb_profile_overruns(p);
 
     if (p->interval_ns == 0 || p->samples.count == 0)
         return;
-    for (size_t i = 0; i < p->samples.count; i++)
-        overrun += p->samples.weight[i] - 1;
     row(t, "sampled CPU", "%.3f s (weight x %.3f ms)", sampled, (double)p->interval_ns / 1e6);
-    row(t, "weight from overruns", "%.1f %%%s",
-        100.0 * (double)overrun / (double)fb_profile_weight(p),
-        (double)overrun > 0.2 * (double)fb_profile_weight(p)
+    row(t, "weight from overruns", "%.1f %%%s", 100.0 * overruns,
+        overruns > FB_OVERRUNS_MOST
             ? " (over 20 %: the clock asks for more than the kernel's tick gives)"
             : "");
     put_process_cpu(t, p);

@@ -1,8 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "cli/commands.h"
-#include "cli/load.h"
+#include "cli/one_profile.h"
 #include "cli/say.h"
 
 /* Which rule puts stacks that end in a function of that name where, and how much. */
@@ -43,37 +44,24 @@ static struct fb_table *explain(const struct fb_view *view, const double *self, 
     return t;
 }
 
+static struct fb_table *make(const struct fb_args *args, const struct fb_view *view,
+                             const double *self, const struct fb_diff_shares *shares,
+                             const char *title)
+{
+    const char *name = fb_args_get(args, "explain");
+    struct fb_table *table = name ? explain(view, self, name)
+                                  : fb_render_layers(view->layers, &view->tree, &view->fns,
+                                                     view->layer_of_node, self, shares, title);
+    char *rules = fb_format("Rules: %s.", fb_layers_name(view->layers));
+
+    fb_table_note(table, rules);
+    free(rules);
+    return table;
+}
+
 static int run(const struct fb_args *args)
 {
-    struct fb_view view;
-    const struct fb_step *step;
-    const char *name = fb_args_get(args, "explain");
-    struct fb_err err;
-    struct fb_diff_shares shares;
-    double *self;
-    int status;
-
-    if (fb_view_load(args, FB_VIEW_NEEDS_PROFILE | FB_VIEW_LAYERS, &view, &err) != FB_OK)
-        return fb_say_error(&err);
-    if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {
-        status = fb_say_error(&err);
-    } else if (fb_view_shares(args, &view, 0, true, &shares, &err) != FB_OK) {
-        free(self);
-        status = fb_say_error(&err);
-    } else {
-        char *title = fb_view_title(&view, 0, step);
-        struct fb_table *table = name ? explain(&view, self, name)
-                                      : fb_render_layers(view.layers, &view.tree, &view.fns,
-                                                         view.layer_of_node, self, &shares, title);
-
-        fb_view_note_clock(&view, table);
-        status = fb_say_tables(args, &table, 1);
-        free(title);
-        free(self);
-        fb_diff_shares_done(&shares);
-    }
-    fb_view_done(&view);
-    return status;
+    return fb_say_one_profile(args, true, make);
 }
 
 static const struct fb_option options[] = {

@@ -1,39 +1,28 @@
-#include <stdlib.h>
-
 #include "cli/commands.h"
-#include "cli/load.h"
+#include "cli/one_profile.h"
 #include "cli/say.h"
+
+enum { ROWS = 30 };
+
+static struct fb_table *make(const struct fb_args *args, const struct fb_view *view,
+                             const double *self, const struct fb_diff_shares *shares,
+                             const char *title)
+{
+    struct fb_err checked; /* run() has refused what is no count */
+    double rows = ROWS;
+
+    (void)fb_args_count(args, "rows", 1, 1e6, &rows, &checked);
+    return fb_render_top(&view->tree, &view->fns, self, shares, (size_t)rows, title);
+}
 
 static int run(const struct fb_args *args)
 {
-    struct fb_view view;
-    const struct fb_step *step;
     struct fb_err err;
-    struct fb_diff_shares shares;
-    double *self, rows = 30;
-    int status;
+    double rows = ROWS;
 
-    if (fb_args_count(args, "rows", 1, 1e6, &rows, &err) != FB_OK ||
-        fb_view_load(args, FB_VIEW_NEEDS_PROFILE | FB_VIEW_LAYERS, &view, &err) != FB_OK)
+    if (fb_args_count(args, "rows", 1, 1e6, &rows, &err) != FB_OK)
         return fb_say_error(&err);
-    if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {
-        status = fb_say_error(&err);
-    } else if (fb_view_shares(args, &view, 0, false, &shares, &err) != FB_OK) {
-        free(self);
-        status = fb_say_error(&err);
-    } else {
-        char *title = fb_view_title(&view, 0, step);
-        struct fb_table *table =
-            fb_render_top(&view.tree, &view.fns, self, &shares, (size_t)rows, title);
-
-        fb_view_note_clock(&view, table);
-        status = fb_say_tables(args, &table, 1);
-        free(title);
-        free(self);
-        fb_diff_shares_done(&shares);
-    }
-    fb_view_done(&view);
-    return status;
+    return fb_say_one_profile(args, false, make);
 }
 
 static const struct fb_option options[] = {{"rows", 'n', "N", "how many functions (30)"},

@@ -264,12 +264,3 @@ char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *
     return step ? fb_format("%s, step %s", view->arms[i].name, step->name)
                 : fb_format("%s", view->arms[i].name);
 }
-
-void fb_view_note_clock(const struct fb_view *view, struct fb_table *table)
-{
-    char *text = fb_account_clock(view->arms[0].profile);
-
-    if (text)
-        fb_table_note(table, text);
-    free(text);
-}

@@ -59,9 +59,6 @@ enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *vi
 enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
                               bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err);
 
-/* Says under a table of the first arm which clock its samples are of. */
-void fb_view_note_clock(const struct fb_view *view, struct fb_table *table);
-
 /* "x.fbank, step 600"; yours. */
 char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step);
 

@@ -1,6 +1,7 @@
 #include "cli/pair.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 
@@ -93,4 +94,21 @@ void fb_pair_done(struct fb_pair *pair)
     free(pair->whole);
     free(pair->arms);
     *pair = (struct fb_pair){0};
+}
+
+enum fb_status fb_pair_step(const struct fb_diff *diff, const char *wanted, size_t *ret_step,
+                            struct fb_err *err)
+{
+    char *end;
+    double offered = strtod(wanted, &end);
+
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        if (strcmp(wanted, diff->steps[i].name) == 0)
+            return *ret_step = i, FB_OK;
+    }
+    for (size_t i = 0; end != wanted && *end == '\0' && i < diff->steps_count; i++) {
+        if (offered == diff->steps[i].offered && !(diff->steps[i].health & FB_STEP_WARMUP))
+            return *ret_step = i, FB_OK;
+    }
+    return fb_fail(err, FB_EUSAGE, "no step '%s' is in both arms", wanted);
 }

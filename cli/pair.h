@@ -19,6 +19,10 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
                            struct fb_pair *ret_pair, struct fb_err *err);
 void fb_pair_done(struct fb_pair *pair);
 
+/* The step of that name, else of that offered rate (no warm-up). */
+enum fb_status fb_pair_step(const struct fb_diff *diff, const char *wanted, size_t *ret_step,
+                            struct fb_err *err);
+
 #define FB_OPTIONS_DELTA                                                                           \
     {"delta", 0, "PERCENT", "CPU per request within this is the same (5)"},                        \
     {                                                                                              \

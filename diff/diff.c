@@ -350,18 +350,16 @@ static size_t pooled_degrees(const struct fb_diff *diff)
 /* Which clock, and whether it could resolve the arm's bursts (docs/statistics.md, 7). */
 static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
 {
-    static const double overruns_most = 0.2;
     const struct fb_profile *p = arm->profile;
     const char *clock = p ? fb_profile_manifest_get(p, "clock_got") : NULL;
-    double weight = p ? (double)fb_profile_weight(p) : 0, overruns;
+    double overruns = p ? fb_profile_overruns(p) : NAN;
 
-    if (!clock || p->interval_ns == 0 || !(weight > 0))
+    if (!clock || isnan(overruns))
         return;
-    overruns = 1 - (double)p->samples.count / weight;
     fb_diff_note(
         diff, "%s: clock %s at %.0f Hz, %.0f %% of the weight from overruns%s", arm->label, clock,
         1e9 / (double)p->interval_ns, 100 * overruns,
-        overruns > overruns_most
+        overruns > FB_OVERRUNS_MOST
             ? ": the arm works in bursts shorter than the kernel's tick, so its totals are "
               "right and its shares may be biased"
             : "");

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/file.h"
 #include "profile/read/folded.h"
 #include "profile/write/folded.h"
 
@@ -56,19 +55,6 @@ enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, 
     return fb_fail(err, FB_EFORMAT,
                    "%s: is of no known profile format (a bank or folded stacks were expected)",
                    name);
-}
-
-enum fb_status fb_profile_read(const char *path, const char *format, struct fb_profile **ret_p,
-                               struct fb_read_report *ret_report, struct fb_err *err)
-{
-    struct fb_buf bytes = {0};
-    enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
-
-    if (r == FB_OK)
-        r = fb_profile_decode(bytes.data ? bytes.data : "", bytes.len, path, format, ret_p,
-                              ret_report, err);
-    fb_buf_done(&bytes);
-    return r;
 }
 
 static bool ends_with(const char *text, const char *end)

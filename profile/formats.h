@@ -36,11 +36,8 @@ struct fb_writer {
 extern const struct fb_reader fb_readers[];
 extern const struct fb_writer fb_writers[];
 
-/* Reads `path` ("-": standard input; gzip and zstd unpacked).  format NULL: told by the content. */
-enum fb_status fb_profile_read(const char *path, const char *format, struct fb_profile **ret_p,
-                               struct fb_read_report *ret_report, struct fb_err *err);
-
-/* The same from bytes that were read (and unpacked) already; `name` is for the messages. */
+/* Reads bytes that are unpacked already (fb_file_read_unpacked()); `name` is for the messages.
+ * format NULL: told by the content. */
 enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,
                                  struct fb_profile **ret_p, struct fb_read_report *ret_report,
                                  struct fb_err *err);

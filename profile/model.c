@@ -180,6 +180,15 @@ uint64_t fb_profile_weight(const struct fb_profile *p)
     return sum;
 }
 
+double fb_profile_overruns(const struct fb_profile *p)
+{
+    uint64_t weight = fb_profile_weight(p);
+
+    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0)
+        return NAN;
+    return 1 - (double)p->samples.count / (double)weight;
+}
+
 void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *value)
 {
     struct fb_manifest_item item = {fb_strings_put_z(&p->strings, key),

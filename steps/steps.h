@@ -36,7 +36,7 @@ enum fb_step_health {
     FB_STEP_UNSTEADY = 1 << 11,  /* the machine's own speed moved                             */
     FB_STEP_INVERSION = 1 << 12, /* contradicts both neighbours: warns only                  */
     FB_STEP_MEMORY = 1 << 13,    /* heap or RSS rise: a note only                             */
-    FB_STEP_SHORT = 1 << 14,     /* window under 30 s: a note                                 */
+    FB_STEP_SHORT = 1 << 14,     /* window under 30 s: widest floor                               */
 };
 
 /* Marks that deny a CPU verdict. */

@@ -10,7 +10,6 @@ static const struct fb_code_map empty_map = {.generation = 1};
 
 static _Atomic(const struct fb_code_map *) current_map = &empty_map;
 static _Atomic uint32_t reader_count;
-static _Atomic bool unknown_seen;
 
 const struct fb_code_map *fb_code_map_enter(void)
 {
@@ -39,17 +38,6 @@ const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uin
     if (low == 0 || pc >= map->modules[low - 1].end)
         return NULL;
     return &map->modules[low - 1];
-}
-
-void fb_code_map_note_unknown(void)
-{
-    if (!atomic_load_explicit(&unknown_seen, memory_order_relaxed))
-        atomic_store_explicit(&unknown_seen, true, memory_order_relaxed);
-}
-
-bool fb_code_map_take_unknown(void)
-{
-    return atomic_exchange(&unknown_seen, false);
 }
 
 void fb_code_map_publish(const struct fb_code_map *map)

@@ -1,7 +1,7 @@
 /* code_map.h - which code is where: the table of tables that the handler reads.
  *
- * Context: signal for enter, leave, find and note_unknown; the helper thread
- * alone for the others.
+ * Context: signal for enter, leave and find; the helper thread alone for
+ * the others.
  *
  *     map = fb_code_map_enter();           in the handler
  *     module = fb_code_map_find(map, pc);
@@ -43,12 +43,6 @@ void fb_code_map_leave(void);
 
 /* The module whose code holds pc, or NULL. */
 const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uint64_t pc);
-
-/* Says that a pc of a stack was in no module: a library may be new. */
-void fb_code_map_note_unknown(void);
-
-/* Whether note_unknown() was called since the last take; clears it. */
-bool fb_code_map_take_unknown(void);
 
 /* Makes map the current one; it stays the caller's memory. */
 void fb_code_map_publish(const struct fb_code_map *map);

@@ -80,10 +80,8 @@ static const struct fb_rule *rule_search(struct walk *w, uint64_t pc)
 
     if (w->module == NULL || pc < w->module->start || pc >= w->module->end)
         w->module = fb_code_map_find(w->map, pc);
-    if (w->module == NULL) {
-        fb_code_map_note_unknown();
+    if (w->module == NULL)
         return NULL;
-    }
     rule = fb_rows_find(&w->module->rows, (uint32_t)(pc - w->module->start));
     return rule != NULL ? rule : &no_rule;
 }
