@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|clock|bank|diff|flame|size|symbols]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -29,6 +29,10 @@ big() {
 if wants unwind; then
     echo "== one sample in the handler (target: depth 50 <= 6 us with delivery, no slower than backtrace())"
     bench_unwind
+fi
+if wants peers; then
+    echo "== one sample as its host pays for it (target: 1.7 x empty at depth 50; gperftools 20 x ours, async-profiler 1 x)"
+    bash "$here/peers.sh" "$build" "$work"
 fi
 if wants clock; then
     echo "== what the clocks count and what they cost (target: weights within 3 % of CPU time, 1 and 4 threads)"
