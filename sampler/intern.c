@@ -2,6 +2,7 @@
 #include "sampler/intern.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sampler/memory.h"
 

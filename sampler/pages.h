@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "sampler/memory.h"
+
 struct fb_pages {
     void *data;
     size_t size; /* bytes mapped */
@@ -17,8 +19,7 @@ struct fb_pages {
 
 static inline void fb_pages_free(struct fb_pages *pages)
 {
-    if (pages->data != NULL)
-        munmap(pages->data, pages->size);
+    fb_memory_unmap(pages->data, pages->size);
     *pages = (struct fb_pages){0};
 }
 
@@ -35,11 +36,17 @@ static inline bool fb_pages_reserve(struct fb_pages *pages, size_t size)
             return false;
         want *= 2;
     }
-    if (pages->data == NULL)
-        data = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    else
+    if (pages->data == NULL) {
+        data = fb_memory_map(want);
+    } else {
+        fb_memory_forget(pages->data, pages->size);
         data = mremap(pages->data, pages->size, want, MREMAP_MAYMOVE);
-    if (data == MAP_FAILED)
+        if (data == MAP_FAILED)
+            fb_memory_note(pages->data, pages->size);
+        else
+            fb_memory_note(data, want);
+    }
+    if (data == NULL || data == MAP_FAILED)
         return false;
     *pages = (struct fb_pages){.data = data, .size = want};
     return true;
@@ -48,9 +55,9 @@ static inline bool fb_pages_reserve(struct fb_pages *pages, size_t size)
 /* Exactly `size` bytes of zeros, rounded up to pages by the kernel. */
 static inline bool fb_pages_map(struct fb_pages *ret_pages, size_t size)
 {
-    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *data = fb_memory_map(size);
 
-    if (data == MAP_FAILED)
+    if (data == NULL)
         return false;
     *ret_pages = (struct fb_pages){.data = data, .size = size};
     return true;
