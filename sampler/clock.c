@@ -1,38 +1,48 @@
-/* clock.c - see clock.h. */
+/* clock.c - the table of clocks, and what they share.  See clock.h. */
 #include "sampler/clock.h"
 
-#include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "sampler/real.h"
+#include "sampler/clock_row.h"
 #include "sampler/signal/handler.h"
+#include "sampler/threads.h"
 
-/* The kernel's struct sigevent: C libraries disagree on the name of the thread id. */
-struct kernel_sigevent {
-    void *value;
-    int32_t signo;
-    int32_t notify;
-    int32_t tid;
-    int32_t pad[11];
+/* By enum fb_clock. */
+static const struct fb_clock_row *const rows[FB_CLOCK_COUNT] = {
+    [FB_CLOCK_CPU] = &fb_clock_cpu,
+    [FB_CLOCK_ITIMER] = &fb_clock_itimer,
 };
 
-_Static_assert(sizeof(struct kernel_sigevent) == 64, "as <asm-generic/siginfo.h>");
+struct fb_clock_shared fb_clock_shared;
 
-enum { NOTIFY_THREAD_ID = 4 };
-
-static enum fb_clock clock_kind;
-static uint64_t interval_ns;
+static const struct fb_clock_row *row;
+static _Atomic uint32_t version;                    /* of what tune() goes by        */
 static _Atomic int64_t timers_left = INT64_MAX / 2; /* before a quarter only is free */
 
 void fb_clock_init(const struct fb_config *config)
 {
-    clock_kind = config->clock;
-    interval_ns = config->interval_ns;
+    row = rows[config->clock];
+    fb_clock_shared.interval_ns = config->interval_ns;
+    atomic_store(&fb_clock_shared.scale, 1);
+    atomic_store(&fb_handler_scale, 1);
+}
+
+const char *fb_clock_name(enum fb_clock clock)
+{
+    return rows[clock]->name;
+}
+
+bool fb_clock_find(const char *name, enum fb_clock *ret_clock)
+{
+    for (unsigned i = 0; i < FB_CLOCK_COUNT; i++)
+        if (strcmp(rows[i]->name, name) == 0) {
+            *ret_clock = (enum fb_clock)i;
+            return true;
+        }
+    return false;
 }
 
 uint64_t fb_clock_now(void)
@@ -43,104 +53,168 @@ uint64_t fb_clock_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The kernel's encoding of "scheduler time of thread tid", as pthread_getcpuclockid() makes it. */
-static clockid_t thread_clock(int32_t tid)
-{
-    return (clockid_t)(~(uint32_t)tid << 3 | 6u);
-}
-
 bool fb_clock_thread_cpu(int32_t tid, uint64_t *ret_ns)
 {
     struct timespec t;
 
-    if (clock_gettime(thread_clock(tid), &t) != 0)
+    if (clock_gettime(fb_clock_id(tid), &t) != 0)
         return false;
     *ret_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     return true;
 }
 
-static struct timespec timespec_of(uint64_t ns)
+uint64_t fb_clock_period(void)
 {
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                             .tv_nsec = (long)(ns % 1000000000u)};
+    return fb_clock_shared.interval_ns * atomic_load(&fb_clock_shared.scale);
 }
 
-/* Uniform in (0, interval]: splitmix64 of what differs between threads and starts. */
-static uint64_t first_expiry(const struct fb_task *t)
+/* splitmix64 of what differs between threads and starts. */
+uint64_t fb_clock_random(const struct fb_task *t, uint64_t limit_ns)
 {
     uint64_t x = fb_clock_now() ^ (uint64_t)t->tid << 40 ^ (uint64_t)t->id << 20;
 
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return 1 + (x ^ x >> 31) % interval_ns;
+    return 1 + (x ^ x >> 31) % limit_ns;
+}
+
+void fb_clock_due_from_now(struct fb_task *t, uint64_t first_ns)
+{
+    uint64_t cpu_ns = 0;
+
+    fb_clock_thread_cpu(t->tid, &cpu_ns);
+    t->due_before = atomic_load(&t->weight) + atomic_load(&t->kept);
+    t->first_tick_ns = cpu_ns + first_ns;
+}
+
+bool fb_clock_timer_take(void)
+{
+    if (atomic_fetch_sub(&timers_left, 1) > 0)
+        return true;
+    atomic_fetch_add(&timers_left, 1);
+    return false;
+}
+
+void fb_clock_timer_give(void)
+{
+    atomic_fetch_add(&timers_left, 1);
+}
+
+/* Brings the thread's clock up to date.  The thread at its start and the helper at a change may
+ * meet here: one of them does it, and sees what the other wanted. */
+static void tune(struct fb_task *t)
+{
+    uint32_t now;
+
+    while ((now = atomic_load(&version)) != atomic_load(&t->tuned) &&
+           !atomic_exchange(&t->tuning, true)) {
+        row->thread_tune(t);
+        atomic_store(&t->tuned, now);
+        atomic_store(&t->tuning, false);
+    }
 }
 
 bool fb_clock_thread_arm(struct fb_task *t)
 {
-    struct kernel_sigevent event = {.value = t, .signo = SIGPROF, .notify = NOTIFY_THREAD_ID};
-    uint64_t first_ns = first_expiry(t);
-    struct itimerspec when = {timespec_of(interval_ns), timespec_of(first_ns)};
-    int timer = -1;
-
     t->timer = -1;
-    if (clock_kind != FB_CLOCK_CPU)
+    t->running = false;
+    if (row->thread_arm == NULL)
         return true;
-    event.tid = t->tid;
-    if (atomic_fetch_sub(&timers_left, 1) <= 0 ||
-        syscall(SYS_timer_create, thread_clock(t->tid), &event, &timer) != 0) {
-        atomic_fetch_add(&timers_left, 1);
+    if (!row->thread_arm(t)) {
         atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_TIMER], 1);
         return false;
     }
-    if (!fb_clock_thread_cpu(t->tid, &t->first_tick_ns))
-        t->first_tick_ns = 0;
-    t->first_tick_ns += first_ns;
-    t->timer = timer;
-    syscall(SYS_timer_settime, timer, 0, &when, NULL);
+    atomic_store(&t->tuned, atomic_load(&version) - 1);
+    tune(t);
     return true;
+}
+
+void fb_clock_thread_disarm(struct fb_task *t)
+{
+    if (row->thread_disarm != NULL)
+        row->thread_disarm(t);
 }
 
 uint32_t fb_clock_thread_missed(const struct fb_task *t)
 {
-    uint64_t received = atomic_load(&t->weight) + atomic_load(&t->kept);
+    uint64_t received = atomic_load(&t->weight) + atomic_load(&t->kept) - t->due_before;
     uint64_t due;
 
-    if (t->timer < 0 || t->cpu_ns < t->first_tick_ns)
+    if (!t->running || t->cpu_ns < t->first_tick_ns)
         return 0;
-    due = 1 + (t->cpu_ns - t->first_tick_ns) / interval_ns;
+    due = 1 + (t->cpu_ns - t->first_tick_ns) / fb_clock_period();
+    due *= atomic_load(&fb_clock_shared.scale);
     if (due <= received)
         return 0;
     return due - received < UINT32_MAX ? (uint32_t)(due - received) : UINT32_MAX;
 }
 
-void fb_clock_thread_disarm(struct fb_task *t)
+static void process_tune(void)
 {
-    if (t->timer < 0)
-        return;
-    syscall(SYS_timer_delete, t->timer);
-    t->timer = -1;
-    atomic_fetch_add(&timers_left, 1);
-}
-
-static void itimer_set(uint64_t ns)
-{
-    struct timeval tv = {.tv_sec = (time_t)(ns / 1000000000u),
-                         .tv_usec = (suseconds_t)(ns % 1000000000u / 1000u)};
-    struct itimerval when = {tv, tv};
-
-    if (clock_kind == FB_CLOCK_ITIMER)
-        fb_real.setitimer(ITIMER_PROF, &when, NULL);
+    if (row->process_tune != NULL)
+        row->process_tune();
 }
 
 void fb_clock_process_start(void)
 {
-    itimer_set(interval_ns);
+    atomic_store(&fb_clock_shared.process_on, true);
+    process_tune();
 }
 
 void fb_clock_process_stop(void)
 {
-    itimer_set(0);
+    atomic_store(&fb_clock_shared.process_on, false);
+    process_tune();
+}
+
+static void all_tune(void)
+{
+    uint32_t end = fb_threads_end();
+
+    atomic_fetch_add(&version, 1);
+    process_tune();
+    if (row->thread_tune == NULL)
+        return;
+    for (uint32_t i = 0; i < end; i++)
+        if (atomic_load(&fb_threads_slot(i)->state) == FB_THREAD_LIVE)
+            tune(fb_threads_slot(i));
+}
+
+void fb_clock_pause(void)
+{
+    if (!atomic_exchange(&fb_clock_shared.paused, true))
+        all_tune();
+}
+
+void fb_clock_resume(void)
+{
+    if (atomic_exchange(&fb_clock_shared.paused, false))
+        all_tune();
+}
+
+bool fb_clock_is_paused(void)
+{
+    return atomic_load(&fb_clock_shared.paused);
+}
+
+void fb_clock_rate_set(uint64_t interval_ns)
+{
+    uint64_t scale = (interval_ns + fb_clock_shared.interval_ns / 2) / fb_clock_shared.interval_ns;
+
+    if (scale < 1)
+        scale = 1;
+    if (scale > FB_CLOCK_SCALE_MAX)
+        scale = FB_CLOCK_SCALE_MAX;
+    if (atomic_exchange(&fb_clock_shared.scale, (uint32_t)scale) == scale)
+        return;
+    atomic_store(&fb_handler_scale, (uint32_t)scale);
+    all_tune();
+}
+
+uint64_t fb_clock_interval(void)
+{
+    return fb_clock_period();
 }
 
 void fb_clock_pending_set(uint64_t used, uint64_t limit)

@@ -1,20 +1,23 @@
-/* clock.h - the clocks that tick: one POSIX timer per thread, or the classic ITIMER_PROF.
+/* clock.h - the clocks that tick, one row of a table each: what makes a thread take samples.
  *
  * Context: normal; the calls are plain system calls, without the C library's
  * bookkeeping, so that the helper thread may make them for other threads.
  *
  *     fb_clock_init(config);
- *     fb_clock_process_start();            ITIMER_PROF, if that is the clock
- *     fb_clock_thread_arm(t);              the thread's own timer, if that is the clock
+ *     fb_clock_process_start();            a clock of the whole process starts
+ *     fb_clock_thread_arm(t);              the thread's own part of the clock
+ *     fb_clock_thread_disarm(t);
+ *     fb_clock_process_stop();             before exec; _start again if exec failed
  *
- * A thread's timer counts that thread's CPU time and signals that thread alone;
- * its first expiry is uniform in (0, interval], so that short threads are
- * sampled in proportion.  Timers take from RLIMIT_SIGPENDING, which is the
- * user's whole allowance of queued signals: a quarter of it stays free for the
- * host, and a thread that gets no timer is counted (FB_LOSS_NO_TIMER).
+ * The first tick of a thread (or of the process, where the clock is the
+ * process's) is uniform in (0, interval], so that short threads are sampled in
+ * proportion.  What a clock takes from the host's limits is in its own file,
+ * clock_NAME.c; a thread that gets no clock is counted (FB_LOSS_NO_TIMER).
  *
- * POSIX timers are gone after fork and exec by themselves.  ITIMER_PROF
- * survives exec and would kill the new program: stop it before. */
+ * The helper thread alone pauses the clock and changes its rate.  A weight is
+ * always a number of ticks of the bank's interval_ns: at a rate that is k times
+ * lower each tick weighs k.  A change costs each thread at most one tick of the
+ * slower rate in its account. */
 #ifndef FB_SAMPLER_CLOCK_H
 #define FB_SAMPLER_CLOCK_H
 
@@ -26,16 +29,34 @@
 
 void fb_clock_init(const struct fb_config *config);
 
+/* The name of a clock, as it is asked for and banked. */
+const char *fb_clock_name(enum fb_clock clock);
+
+/* False: there is no clock of that name. */
+bool fb_clock_find(const char *name, enum fb_clock *ret_clock);
+
 /* False: no timer, counted as a loss.  t->tid and t->state are set; any thread may call it. */
 bool fb_clock_thread_arm(struct fb_task *t);
 void fb_clock_thread_disarm(struct fb_task *t);
 
-/* Ticks of the thread's timer that were due by t->cpu_ns, its CPU time, and did not come: the
- * kernel looks at the timer on its own tick only, so a thread that ends loses the last ones. */
+/* Ticks of the thread's clock that were due by t->cpu_ns, its CPU time, and did not come: the
+ * kernel looks at a CPU timer on its own tick only, so a thread that ends loses the last ones. */
 uint32_t fb_clock_thread_missed(const struct fb_task *t);
 
 void fb_clock_process_start(void);
 void fb_clock_process_stop(void);
+
+/* The helper: no ticks until resume.  What was spent meanwhile is in no account of ticks. */
+void fb_clock_pause(void);
+void fb_clock_resume(void);
+bool fb_clock_is_paused(void);
+
+enum { FB_CLOCK_SCALE_MAX = 1000 };
+
+/* The helper: a tick every interval_ns from now on, rounded to a whole multiple (at least 1) of
+ * the interval that was asked for. */
+void fb_clock_rate_set(uint64_t interval_ns);
+uint64_t fb_clock_interval(void); /* as set now */
 
 /* Once a second: how many of the user's queued signals are in use, of how many. */
 void fb_clock_pending_set(uint64_t used, uint64_t limit);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sampler/clock.h"
 #include "sampler/text.h"
 
 #define DEFAULT_OUT "%e.%h.%t.%p.fbank"
@@ -34,8 +35,7 @@ static bool parse_hz(struct fb_config *c, const char *value)
 
 static bool parse_clock(struct fb_config *c, const char *value)
 {
-    c->clock = strcmp(value, "itimer") == 0 ? FB_CLOCK_ITIMER : FB_CLOCK_CPU;
-    return strcmp(value, "itimer") == 0 || strcmp(value, "cpu") == 0;
+    return fb_clock_find(value, &c->clock);
 }
 
 static bool parse_mode(struct fb_config *c, const char *value)

@@ -22,10 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum fb_clock {
-    FB_CLOCK_CPU,
-    FB_CLOCK_ITIMER,
-};
+enum fb_clock { FB_CLOCK_CPU, FB_CLOCK_ITIMER, FB_CLOCK_COUNT };
 
 enum {
     FB_CONFIG_OUT_MAX = 2048,

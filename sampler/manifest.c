@@ -146,7 +146,7 @@ static void put_host(struct fb_chunk *chunk)
 
 static void put_clock(const struct fb_config *config, struct fb_chunk *chunk)
 {
-    const char *name = config->clock == FB_CLOCK_ITIMER ? "itimer" : "cpu";
+    const char *name = fb_clock_name(config->clock);
     struct timespec tick;
     uint64_t tick_hz = 0;
 

@@ -71,6 +71,8 @@ static void slot_prepare(struct fb_task *t, size_t stack_bytes)
     t->id = atomic_fetch_add(&next_id, 1);
     t->tid = 0;
     t->timer = -1;
+    t->running = false;
+    atomic_store(&t->tuning, false);
     t->stack = (struct fb_walk_range){0, 0};
     atomic_store(&t->stack_hint, 0);
     atomic_store(&t->segment, NULL);

@@ -16,6 +16,7 @@ enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 _Atomic bool fb_handler_ticked;
+_Atomic uint32_t fb_handler_scale = 1;
 _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
 static struct fb_task *slots;
@@ -129,15 +130,17 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
     atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
 
-static void tick(struct fb_task *t, const void *context, uint32_t weight)
+static void tick(struct fb_task *t, const void *context, uint32_t expiries)
 {
+    uint32_t scale = atomic_load_explicit(&fb_handler_scale, memory_order_relaxed);
+    uint32_t weight = expiries * scale;
     uint64_t start_ns = now_ns();
 
     if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE)
         return;
     atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
-    sum(&t->overrun, weight - 1u);
+    sum(&t->overrun, weight - scale);
     record(t, context, weight, start_ns);
     sum(&t->handler_ns, now_ns() - start_ns);
     sum(&t->handler_count, 1);

@@ -26,6 +26,9 @@ extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 /* Some tick came since start: there may be something to write. */
 extern _Atomic bool fb_handler_ticked;
 
+/* Ticks of weight that one expiry of the clock stands for; 1 unless the rate was lowered. */
+extern _Atomic uint32_t fb_handler_scale;
+
 /* The state of the calling thread, for the process-wide clock. */
 extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 

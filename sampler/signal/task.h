@@ -49,7 +49,11 @@ struct fb_task {
     _Atomic uint64_t kept;    /* helper: ticks that were due at an end and did not come */
     _Atomic uint64_t overrun; /* the part of weight beyond one tick per signal     */
 
-    uint64_t first_tick_ns;  /* the thread's CPU time at its timer's first expiry  */
+    uint64_t first_tick_ns;  /* the thread's CPU time at the first tick that is due */
+    uint64_t due_before;     /* ticks of weight and kept that are of no concern then */
+    bool running;            /* its clock runs, from first_tick_ns on               */
+    _Atomic bool tuning;     /* somebody is at it (clock.c)                          */
+    _Atomic uint32_t tuned;  /* the version of the clock's settings that it goes by  */
     uint64_t cpu_ns;         /* the thread's CPU time when last read               */
     uint64_t checked_cpu_ns; /* helper: both when it last looked for silence       */
     uint64_t checked_count;

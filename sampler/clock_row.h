@@ -1,0 +1,60 @@
+/* clock_row.h - what a clock is: the functions of its row, and what all clocks share.
+ *
+ * A clock is a file clock_NAME.c with one row, a line of the table in clock.c, a
+ * line of enum fb_clock, and its function in signal/handler.c, which entry.c
+ * chooses by a switch: the handler calls nothing through pointers.
+ *
+ * thread_tune starts, stops or retimes what thread_arm made, according to
+ * fb_clock_shared; it is called by the thread itself or by the helper, never by
+ * both at once. */
+#ifndef FB_SAMPLER_CLOCK_ROW_H
+#define FB_SAMPLER_CLOCK_ROW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampler/signal/task.h"
+
+struct fb_clock_row {
+    const char *name; /* as asked for and as banked */
+    const char *what; /* one line for people        */
+    bool (*thread_arm)(struct fb_task *t);
+    void (*thread_tune)(struct fb_task *t);
+    void (*thread_disarm)(struct fb_task *t);
+    void (*process_tune)(void); /* for a clock of the whole process */
+};
+
+extern const struct fb_clock_row fb_clock_cpu;
+extern const struct fb_clock_row fb_clock_itimer;
+
+struct fb_clock_shared {
+    uint64_t interval_ns;    /* as asked for: one tick of weight              */
+    _Atomic uint32_t scale;  /* ticks of weight that one expiry stands for    */
+    _Atomic bool paused;     /* by fb_clock_pause()                           */
+    _Atomic bool process_on; /* between fb_clock_process_start() and _stop()  */
+};
+
+extern struct fb_clock_shared fb_clock_shared;
+
+/* The kernel's encoding of "scheduler time of thread tid", as pthread_getcpuclockid() makes it. */
+static inline int32_t fb_clock_id(int32_t tid)
+{
+    return (int32_t)(~(uint32_t)tid << 3 | 6u);
+}
+
+/* Nanoseconds between two expiries now. */
+uint64_t fb_clock_period(void);
+
+/* Uniform in (0, limit_ns], other for each thread and each call. */
+uint64_t fb_clock_random(const struct fb_task *t, uint64_t limit_ns);
+
+/* The account of due ticks starts anew: the next is due first_ns of CPU time from now on. */
+void fb_clock_due_from_now(struct fb_task *t, uint64_t first_ns);
+
+/* One of the timers that the user may have: false if only the host's share is left.  Give back what
+ * was taken. */
+bool fb_clock_timer_take(void);
+void fb_clock_timer_give(void);
+
+#endif
