@@ -13,6 +13,7 @@ struct fb_regex {
     pcre2_code *code;
     pcre2_match_data *match;
     pcre2_match_context *context;
+    char *pattern;
 };
 
 enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_regex **ret_regex,
@@ -34,6 +35,7 @@ enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_reg
     (void)pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
     regex = fb_alloc(sizeof *regex);
     regex->code = compiled;
+    regex->pattern = fb_strdup(pattern);
     regex->match = pcre2_match_data_create(1, NULL);
     regex->context = pcre2_match_context_create(NULL);
     pcre2_set_match_limit(regex->context, MATCH_LIMIT);
@@ -49,10 +51,25 @@ void fb_regex_free(struct fb_regex *regex)
     pcre2_code_free(regex->code);
     pcre2_match_data_free(regex->match);
     pcre2_match_context_free(regex->context);
+    free(regex->pattern);
     free(regex);
+}
+
+enum fb_regex_found fb_regex_find(const struct fb_regex *regex, const char *text, size_t len)
+{
+    int r = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, regex->context);
+
+    if (r >= 0)
+        return FB_REGEX_YES;
+    return r == PCRE2_ERROR_NOMATCH ? FB_REGEX_NO : FB_REGEX_LIMIT;
 }
 
 bool fb_regex_match(const struct fb_regex *regex, const char *text, size_t len)
 {
-    return pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, regex->context) >= 0;
+    return fb_regex_find(regex, text, len) == FB_REGEX_YES;
+}
+
+const char *fb_regex_pattern(const struct fb_regex *regex)
+{
+    return regex->pattern;
 }

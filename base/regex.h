@@ -18,8 +18,13 @@ enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_reg
                             struct fb_err *err);
 void fb_regex_free(struct fb_regex *regex);
 
-/* Whether the pattern matches anywhere in text.  A match that was given up for its cost counts
- * as none. */
+/* Whether the pattern matches anywhere in text; FB_REGEX_LIMIT: given up for its cost. */
+enum fb_regex_found { FB_REGEX_NO, FB_REGEX_YES, FB_REGEX_LIMIT };
+enum fb_regex_found fb_regex_find(const struct fb_regex *regex, const char *text, size_t len);
+
+/* The same; a match that was given up counts as none. */
 bool fb_regex_match(const struct fb_regex *regex, const char *text, size_t len);
+
+const char *fb_regex_pattern(const struct fb_regex *regex); /* as given; borrowed */
 
 #endif

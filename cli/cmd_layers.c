@@ -9,7 +9,7 @@
 /* Which rule puts stacks that end in a function of that name where, and how much. */
 static struct fb_table *explain(const struct fb_view *view, const double *self, const char *name)
 {
-    uint16_t *rule_of_node = fb_layers_assign_rules(view->layers, &view->tree, &view->fns);
+    const uint16_t *rule_of_node = view->applied.rule;
     size_t rules = fb_layers_rules_count(view->layers);
     double *by_rule = calloc(rules + 1, sizeof *by_rule), sum = 0;
     struct fb_table *t = fb_table_new(name);
@@ -40,7 +40,6 @@ static struct fb_table *explain(const struct fb_view *view, const double *self, 
     if (sum <= 0)
         fb_table_note(t, "No sample ends in a function of that name.");
     free(by_rule);
-    free(rule_of_node);
     return t;
 }
 

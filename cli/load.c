@@ -199,14 +199,48 @@ static void view_add(struct fb_view *view, struct fb_arm *arm, fb_canonical_fn c
     free(function_of_frame);
 }
 
-static enum fb_status load_layers(const struct fb_args *args, struct fb_view *view,
-                                  struct fb_err *err)
+static enum fb_status layers_options(const struct fb_args *args, unsigned flags,
+                                     struct fb_layers_options *ret_options, struct fb_err *err)
+{
+    const char *charge = fb_args_get(args, "charge"), *kernel = fb_args_get(args, "kernel");
+
+    ret_options->charge = FB_CHARGE_AS_FILE;
+    ret_options->fold_kernel = flags & FB_VIEW_FOLD_KERNEL;
+    if (charge && strcmp(charge, "caller") != 0 && strcmp(charge, "self") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--charge %s': caller or self was expected", charge);
+    if (kernel && strcmp(kernel, "keep") != 0 && strcmp(kernel, "fold") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--kernel %s': keep or fold was expected", kernel);
+    if (charge)
+        ret_options->charge = charge[0] == 'c' ? FB_CHARGE_CALLER : FB_CHARGE_SELF;
+    if (kernel)
+        ret_options->fold_kernel = kernel[0] == 'f';
+    return FB_OK;
+}
+
+/* Before the profiles are read: whether stacks begin with their thread depends on the rules. */
+static enum fb_status load_layers(const struct fb_args *args, unsigned flags, struct fb_view *view,
+                                  struct fb_layers_options *ret_options, struct fb_err *err)
 {
     const char *rules = fb_args_get(args, "rules");
-    enum fb_status r = fb_layers_load(rules ? rules : "native", &view->layers, err);
+    enum fb_status r;
 
-    if (r == FB_OK)
-        view->layer_of_node = fb_layers_assign(view->layers, &view->tree, &view->fns);
+    if (!(flags & FB_VIEW_LAYERS))
+        return FB_OK;
+    r = layers_options(args, flags, ret_options, err);
+    return r == FB_OK ? fb_layers_load(rules ? rules : "native", &view->layers, err) : r;
+}
+
+static enum fb_status apply_layers(struct fb_view *view, const struct fb_layers_options *options,
+                                   struct fb_err *err)
+{
+    enum fb_status r;
+
+    if (!view->layers)
+        return FB_OK;
+    r = fb_layers_apply(view->layers, &view->tree, &view->fns, options, &view->applied, err);
+    if (r == FB_OK && view->applied.warning)
+        fb_say("%s", view->applied.warning);
+    view->layer_of_node = view->applied.layer;
     return r;
 }
 
@@ -214,8 +248,11 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
                             struct fb_err *err)
 {
     struct fb_view view = {.count = args->count};
-    enum fb_status r = FB_OK;
+    struct fb_layers_options options = {0};
+    enum fb_status r = load_layers(args, flags, &view, &options, err);
+    bool by_thread = flags & FB_VIEW_THREADS;
 
+    by_thread = by_thread || (view.layers && fb_layers_need_threads(view.layers));
     view.arms = fb_alloc_array(args->count, sizeof *view.arms);
     fb_functions_init(&view.fns);
     fb_calltree_init(&view.tree);
@@ -229,13 +266,15 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
             r = finish_steps(arm, !(flags & FB_VIEW_STEPS_SHOWN), err);
         if (r == FB_OK && arm->profile)
             fb_account_say(arm->profile, arm->name);
+        if (r == FB_OK && arm->profile && by_thread)
+            fb_profile_root_threads(arm->profile);
         if (r == FB_OK)
             view_add(&view, arm, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical);
     }
     if (r == FB_OK && fb_args_nth(args, "steps", view.count))
         r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
-    if (r == FB_OK && (flags & FB_VIEW_LAYERS))
-        r = load_layers(args, &view, err);
+    if (r == FB_OK)
+        r = apply_layers(&view, &options, err);
     if (r != FB_OK)
         fb_view_done(&view);
     else
@@ -252,7 +291,7 @@ void fb_view_done(struct fb_view *view)
         free(view->arms[i].name);
     }
     free(view->arms);
-    free(view->layer_of_node);
+    fb_layers_applied_done(&view->applied);
     fb_layers_free(view->layers);
     fb_calltree_done(&view->tree);
     fb_functions_done(&view->fns);

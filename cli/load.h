@@ -27,13 +27,16 @@ struct fb_view {
     struct fb_functions fns;
     struct fb_calltree tree;
     struct fb_layers *layers; /* NULL unless asked for */
-    uint16_t *layer_of_node;
+    struct fb_layers_applied applied;
+    uint16_t *layer_of_node; /* applied.layer */
 };
 
 enum fb_view_flags {
     FB_VIEW_LAYERS = 1,        /* load the rules of --rules (default: native)           */
     FB_VIEW_NEEDS_PROFILE = 2, /* an arm without a profile is an error                 */
     FB_VIEW_STEPS_SHOWN = 4,   /* the table of steps has their warnings: not on stderr  */
+    FB_VIEW_THREADS = 8,       /* stacks begin with their thread, whether rules ask for it or not */
+    FB_VIEW_FOLD_KERNEL = 16,  /* unless --kernel says otherwise                        */
 };
 
 /* Loads all positional arguments as arms. */
@@ -74,8 +77,10 @@ char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *
         "raw-names", 0, NULL, "names as they are in the files, not their canonical form"           \
     }
 #define FB_OPTIONS_RULES                                                                           \
+    {"rules", 'r', "RULES", "layer rules: a preset or a JSON file (default: native)"},             \
+        {"charge", 0, "WHOM", "transparent frames: caller, or self (default: as the rules say)"},  \
     {                                                                                              \
-        "rules", 'r', "RULES", "layer rules: a preset or a JSON file (default: native)"            \
+        "kernel", 0, "HOW", "keep (default), or fold kernel frames into their user frame"          \
     }
 
 #endif

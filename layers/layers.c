@@ -4,64 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
-#include "layers/presets.h"
 #include "layers/rules.h"
-
-static bool is_path(const char *name)
-{
-    size_t n = strlen(name);
-
-    return strchr(name, '/') || (n >= 5 && strcmp(name + n - 5, ".json") == 0);
-}
-
-static enum fb_status no_preset(const char *name, struct fb_err *err)
-{
-    struct fb_buf all = {0};
-
-    for (const struct fb_layers_preset *p = fb_layers_presets; p->name; p++)
-        fb_buf_printf(&all, "%s%s", p == fb_layers_presets ? "" : ", ", p->name);
-    fb_fail(err, FB_ENOTFOUND,
-            "no layer preset '%.100s' (built in: %s; the path of a rules file has a '/' or ends in "
-            ".json)",
-            name, all.data);
-    fb_buf_done(&all);
-    return FB_ENOTFOUND;
-}
 
 enum fb_status fb_layers_load(const char *preset_or_path, struct fb_layers **ret_layers,
                               struct fb_err *err)
 {
-    const struct fb_layers_preset *preset;
-    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX};
-    enum fb_status r;
+    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX + 1};
+    enum fb_status r = fb_rules_read(preset_or_path, &text, err);
 
-    if (!is_path(preset_or_path)) {
-        preset = fb_layers_preset_find(preset_or_path);
-        if (!preset)
-            return no_preset(preset_or_path, err);
-        return fb_layers_parse((const char *)preset->text, *preset->size, preset->name, ret_layers,
-                               err);
-    }
-    r = fb_file_read(preset_or_path, &text, err);
     if (r == FB_OK)
         r = fb_layers_parse(text.data ? text.data : "", text.len, preset_or_path, ret_layers, err);
     fb_buf_done(&text);
     return r;
 }
 
-static void patterns_done(struct fb_patterns *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        fb_regex_free(p->items[i]);
-    free(p->items);
-}
-
 /* The texts of layers and rules are owned here though their fields are borrowed to everyone. */
 static void text_free(const char *text)
 {
     free((void *)(uintptr_t)text);
+}
+
+static void rules_free(struct fb_layer_rule *rules, struct fb_rule *tests, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text_free(rules[i].text);
+        fb_rule_done(&tests[i]);
+    }
+    free(rules);
+    free(tests);
 }
 
 void fb_layers_free(struct fb_layers *l)
@@ -73,15 +43,24 @@ void fb_layers_free(struct fb_layers *l)
         text_free(l->layers[i].color);
         text_free(l->layers[i].description);
     }
-    for (size_t i = 0; i < l->rules_count; i++) {
-        text_free(l->rules[i].text);
-        patterns_done(&l->tests[i].leaf);
-        patterns_done(&l->tests[i].module);
-        patterns_done(&l->tests[i].under);
+    for (size_t i = 0; i < l->groups_count; i++) {
+        text_free(l->groups[i].name);
+        text_free(l->groups[i].description);
     }
+    for (size_t i = 0; i < l->boundaries_count; i++) {
+        text_free(l->boundaries[i].name);
+        text_free(l->boundaries[i].text);
+        fb_patterns_done(&l->boundary_tests[i].frames);
+        fb_patterns_done(&l->boundary_tests[i].module);
+    }
+    rules_free(l->rules, l->tests, l->rules_count);
+    rules_free(l->transparent_rules, l->transparent, l->transparent_count);
+    for (size_t i = 0; i < l->files_count; i++)
+        free(l->files[i]);
     free(l->layers);
-    free(l->rules);
-    free(l->tests);
+    free(l->groups);
+    free(l->boundaries);
+    free(l->boundary_tests);
     free(l->name);
     free(l);
 }
@@ -101,6 +80,16 @@ const struct fb_layer *fb_layers_get(const struct fb_layers *layers, size_t i)
     return &layers->layers[i];
 }
 
+size_t fb_layers_groups_count(const struct fb_layers *layers)
+{
+    return layers->groups_count;
+}
+
+const struct fb_layer_group *fb_layers_group(const struct fb_layers *layers, size_t i)
+{
+    return &layers->groups[i];
+}
+
 size_t fb_layers_rules_count(const struct fb_layers *layers)
 {
     return layers->rules_count;
@@ -109,4 +98,19 @@ size_t fb_layers_rules_count(const struct fb_layers *layers)
 const struct fb_layer_rule *fb_layers_rule(const struct fb_layers *layers, size_t i)
 {
     return &layers->rules[i];
+}
+
+size_t fb_layers_boundaries_count(const struct fb_layers *layers)
+{
+    return layers->boundaries_count;
+}
+
+const struct fb_boundary *fb_layers_boundary(const struct fb_layers *layers, size_t i)
+{
+    return &layers->boundaries[i];
+}
+
+bool fb_layers_need_threads(const struct fb_layers *layers)
+{
+    return layers->needs_threads;
 }

@@ -1,10 +1,12 @@
 /* Which rule decides a stack: patterns run once per function, nodes only combine the answers.
  *
- * The tests of a rule but `under` depend on the leaf function alone.  So each function gets a list
- * of the rules that it passes, in order, cut after the first without an `under`; a node takes the
- * first of the list whose ancestor is there.  Whether an ancestor matches is one bit a rule on
- * every node: the parent's bits and the bits of the parent's function (an ancestor is strictly
- * above).  Parents come before children in the tree, so one forward pass does it.
+ * The tests of a leaf (name, module, kind, tier) depend on its function alone.  So each function
+ * gets a list of the rules whose leaf tests it passes, in order, cut after the first that asks for
+ * nothing else; a node takes the first of the list that its stack passes.  A test of the stack
+ * (any, under, root, thread) is one bit a function, and a set of bits on every node for what is
+ * above it: the parent's set and the bits of the parent's function.  Parents come before children
+ * in the tree, so one forward pass does it, also for frames that are charged to their caller: the
+ * parent's outcome is known.
  *
  * Cost: patterns x functions matches, then nodes x (words of bits + length of the list). */
 #include <stdlib.h>
@@ -14,79 +16,211 @@
 #include "layers/layers.h"
 #include "layers/rules.h"
 
-enum { NO_RULE = UINT16_MAX };
+struct entry { /* of a function's list: a rule whose leaf tests it passes */
+    uint16_t rule;
+    bool is_transparent; /* an item of `transparent` */
+    bool not_leaf;       /* the leaf part of its `not` holds: the stack decides */
+    bool is_end;
+};
 
 struct matcher {
     const struct fb_layers *layers;
     const struct fb_functions *fns;
-    uint16_t *lists; /* rules of all functions, one list after the other, each ends with NO_RULE */
+    bool to_caller, fold_kernel;
+    struct entry *lists; /* of all functions, one list after the other */
     size_t lists_count, lists_room;
     size_t *list_of_function; /* start in `lists` */
-    size_t words;             /* 64-bit words of `under` bits on a node */
-    uint64_t *function_bits;  /* by function: which `under` tests it passes */
+    size_t words;             /* 64-bit words of bits on a node */
+    uint64_t *function_bits;  /* by function: which tests of the stack it passes */
+    struct fb_buf scratch, thread;
+    size_t given_up, long_names;
+    char *warning; /* the first pattern that was given up */
 };
 
-static bool any_matches(const struct fb_patterns *patterns, const struct fb_string *text)
+/* The function that is being prepared, as patterns see it. */
+struct subject {
+    const struct fb_function *function;
+    struct fb_name_view name, module, thread, thread_raw;
+    bool is_thread;
+};
+
+/* ---- patterns ---- */
+
+static void give_up(struct matcher *m, const struct fb_regex *regex, const char *text, size_t len,
+                    const struct fb_layer_rule *rule)
 {
-    for (size_t i = 0; i < patterns->count; i++)
-        if (fb_regex_match(patterns->items[i], text->text, text->len))
+    if (m->given_up++ > 0)
+        return;
+    m->warning = fb_format(
+        "rule %zu of '%s': the pattern '%.200s' was given up after too many steps on the frame "
+        "'%.*s%s' and counts as no match; can it be simplified?",
+        rule->line, rule->file, fb_regex_pattern(regex), (int)(len > 100 ? 100 : len), text,
+        len > 100 ? "..." : "");
+}
+
+static bool matches(struct matcher *m, const struct fb_patterns *patterns,
+                    const struct fb_name_view *view, const struct fb_layer_rule *rule)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        const struct fb_pattern *p = &patterns->items[i];
+        const struct fb_regex *regex = view->is_dotted && p->dotted ? p->dotted : p->plain;
+        enum fb_regex_found found = fb_regex_find(regex, view->text, view->len);
+
+        if (found == FB_REGEX_YES)
+            return true;
+        if (found == FB_REGEX_LIMIT)
+            give_up(m, regex, view->text, view->len, rule);
+    }
+    return false;
+}
+
+static struct fb_name_view plain_view(const struct fb_string *s)
+{
+    return (struct fb_name_view){s->text, s->len > FB_LAYERS_NAME_MAX ? FB_LAYERS_NAME_MAX : s->len,
+                                 false};
+}
+
+/* A thread's name without brackets and tid, canonical and as it was first met: a pattern may be
+ * written for either ("worker-#", "worker-\d+"). */
+static void subject_thread(struct matcher *m, struct subject *s, uint32_t id)
+{
+    const struct fb_string *raw = &m->fns->strings.items[s->function->raw];
+    const char *tid = memmem(raw->text, raw->len, " tid=", 5);
+
+    m->thread.len = 0;
+    s->is_thread = fb_function_is_thread(m->fns, id, &m->thread);
+    if (!s->is_thread)
+        return;
+    s->thread = (struct fb_name_view){m->thread.data ? m->thread.data : "", m->thread.len, false};
+    s->thread_raw = plain_view(raw);
+    if (raw->len > 2 && raw->text[0] == '[') {
+        s->thread_raw.text++;
+        s->thread_raw.len = (tid ? (size_t)(tid - raw->text) : raw->len - 1) - 1;
+    }
+}
+
+static struct subject subject_of(struct matcher *m, uint32_t id)
+{
+    struct subject s = {.function = &m->fns->items[id]};
+    const struct fb_string *name = &m->fns->strings.items[s.function->name];
+
+    s.name = fb_name_view(name->text, name->len, &m->scratch);
+    s.module = plain_view(&m->fns->strings.items[s.function->module]);
+    m->long_names += name->len > FB_LAYERS_NAME_MAX;
+    subject_thread(m, &s, id);
+    return s;
+}
+
+/* ---- functions ---- */
+
+static bool asks_stack(const struct fb_tests *tests)
+{
+    for (int part = 0; part < FB_PART_COUNT; part++)
+        if (fb_part_is_of_stack((enum fb_part)part) && tests->on[part].count > 0)
             return true;
     return false;
 }
 
-static bool leaf_passes(const struct matcher *m, const struct fb_rule_tests *tests,
-                        const struct fb_function *function)
+static bool leaf_passes(struct matcher *m, const struct fb_tests *tests, const struct subject *s,
+                        const struct fb_layer_rule *rule)
 {
-    if (tests->kinds && !(tests->kinds >> function->kind & 1))
+    if (tests->kinds && !(tests->kinds >> s->function->kind & 1))
         return false;
-    if (tests->module.count > 0 &&
-        !any_matches(&tests->module, &m->fns->strings.items[function->module]))
+    if (tests->tiers && !(tests->tiers >> fb_function_tier(s->function) & 1))
         return false;
-    return tests->leaf.count == 0 ||
-           any_matches(&tests->leaf, &m->fns->strings.items[function->name]);
+    if (tests->on[FB_PART_MODULE].count > 0 &&
+        !matches(m, &tests->on[FB_PART_MODULE], &s->module, rule))
+        return false;
+    return tests->on[FB_PART_LEAF].count == 0 ||
+           matches(m, &tests->on[FB_PART_LEAF], &s->name, rule);
 }
 
-static void list_add(struct matcher *m, uint16_t rule)
+/* Appends the rule to the function's list if its leaf passes.  True if nothing behind it can
+ * decide. */
+static bool list_rule(struct matcher *m, const struct fb_rule *rule, struct entry entry,
+                      const struct subject *s, const struct fb_layer_rule *text)
 {
+    if (!leaf_passes(m, &rule->is, s, text))
+        return false;
+    if (rule->has_not)
+        entry.not_leaf = leaf_passes(m, &rule->is_not, s, text);
+    if (entry.not_leaf && !asks_stack(&rule->is_not))
+        return false; /* the whole `not` holds */
     fb_vec_reserve(&m->lists, &m->lists_room, m->lists_count + 1, sizeof *m->lists);
-    m->lists[m->lists_count++] = rule;
+    m->lists[m->lists_count++] = entry;
+    return !entry.is_transparent && !asks_stack(&rule->is) && !entry.not_leaf;
 }
 
-static void function_prepare(struct matcher *m, size_t id)
+static void bits_add(struct matcher *m, const struct fb_tests *tests, const struct subject *s,
+                     const struct fb_layer_rule *rule, uint64_t *bits)
 {
-    const struct fb_function *function = &m->fns->items[id];
+    for (int part = 0; part < FB_PART_COUNT; part++) {
+        const struct fb_patterns *patterns = &tests->on[part];
+        uint32_t bit = tests->bit[part];
+        bool passes;
+
+        if (patterns->count == 0 || !fb_part_is_of_stack((enum fb_part)part))
+            continue;
+        if (part == FB_PART_THREAD)
+            passes = s->is_thread && (matches(m, patterns, &s->thread, rule) ||
+                                      matches(m, patterns, &s->thread_raw, rule));
+        else
+            passes = !s->is_thread && matches(m, patterns, &s->name, rule);
+        if (passes)
+            bits[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+}
+
+static void function_prepare(struct matcher *m, uint32_t id)
+{
+    const struct fb_layers *l = m->layers;
+    struct subject s = subject_of(m, id);
+    uint64_t *bits = &m->function_bits[id * m->words];
+    bool is_decided = false;
 
     m->list_of_function[id] = m->lists_count;
-    for (size_t r = 0; r < m->layers->rules_count; r++) {
-        if (!leaf_passes(m, &m->layers->tests[r], function))
-            continue;
-        list_add(m, (uint16_t)r);
-        if (m->layers->tests[r].under.count == 0)
-            break;
+    for (size_t i = 0; m->to_caller && i < l->transparent_count; i++)
+        (void)list_rule(m, &l->transparent[i],
+                        (struct entry){.rule = (uint16_t)i, .is_transparent = true}, &s,
+                        &l->transparent_rules[i]);
+    for (size_t i = 0; i < l->rules_count && !is_decided; i++)
+        is_decided =
+            list_rule(m, &l->tests[i], (struct entry){.rule = (uint16_t)i}, &s, &l->rules[i]);
+    fb_vec_reserve(&m->lists, &m->lists_room, m->lists_count + 1, sizeof *m->lists);
+    m->lists[m->lists_count++] = (struct entry){.is_end = true};
+    for (size_t i = 0; l->bits > 0 && i < l->rules_count; i++) {
+        bits_add(m, &l->tests[i].is, &s, &l->rules[i], bits);
+        bits_add(m, &l->tests[i].is_not, &s, &l->rules[i], bits);
     }
-    list_add(m, NO_RULE);
-    for (size_t r = 0; r < m->layers->rules_count; r++) {
-        const struct fb_rule_tests *tests = &m->layers->tests[r];
-
-        if (tests->under.count > 0 &&
-            any_matches(&tests->under, &m->fns->strings.items[function->name]))
-            m->function_bits[id * m->words + tests->under_index / 64] |= UINT64_C(1)
-                                                                         << tests->under_index % 64;
+    for (size_t i = 0; l->bits > 0 && m->to_caller && i < l->transparent_count; i++) {
+        bits_add(m, &l->transparent[i].is, &s, &l->transparent_rules[i], bits);
+        bits_add(m, &l->transparent[i].is_not, &s, &l->transparent_rules[i], bits);
     }
 }
 
-static void matcher_init(struct matcher *m, const struct fb_layers *layers,
-                         const struct fb_functions *fns)
+static enum fb_status matcher_init(struct matcher *m, const struct fb_layers *layers,
+                                   const struct fb_functions *fns,
+                                   const struct fb_layers_options *options, struct fb_err *err)
 {
+    enum fb_charge charge = options ? options->charge : FB_CHARGE_AS_FILE;
+
     memset(m, 0, sizeof *m);
     m->layers = layers;
     m->fns = fns;
-    m->words = (layers->under_count + 63) / 64;
+    m->to_caller = charge == FB_CHARGE_AS_FILE ? layers->charge_caller : charge == FB_CHARGE_CALLER;
+    m->fold_kernel = options && options->fold_kernel;
+    m->words = (layers->bits + 63) / 64;
     m->list_of_function = fb_alloc_array(fns->count, sizeof *m->list_of_function);
     m->function_bits = fb_alloc_array(fns->count * m->words, sizeof *m->function_bits);
-    list_add(m, NO_RULE); /* function 0, the root: nothing matches it */
-    for (size_t id = 1; id < fns->count; id++)
-        function_prepare(m, id);
+    fb_vec_reserve(&m->lists, &m->lists_room, 1, sizeof *m->lists);
+    m->lists[m->lists_count++] = (struct entry){.is_end = true}; /* the root: nothing matches it */
+    for (size_t id = 1; id < fns->count; id++) {
+        function_prepare(m, (uint32_t)id);
+        if (m->given_up > FB_LAYERS_GIVEN_UP_MAX)
+            return fb_fail(err, FB_ELIMIT, "%s (%zu times; this is a fault of the rule)",
+                           m->warning, m->given_up);
+    }
+    return FB_OK;
 }
 
 static void matcher_done(struct matcher *m)
@@ -94,56 +228,217 @@ static void matcher_done(struct matcher *m)
     free(m->lists);
     free(m->list_of_function);
     free(m->function_bits);
+    free(m->warning);
+    fb_buf_done(&m->scratch);
+    fb_buf_done(&m->thread);
 }
 
-/* The first rule of the function's list whose ancestor (if it asks for one) is among `above`. */
-static uint16_t decide(const struct matcher *m, uint32_t function, const uint64_t *above)
+/* ---- nodes ---- */
+
+enum {
+    NODE_SETTLED = 1, /* decided by a frame that is not transparent: a child may be charged to it */
+    NODE_USER = 2,    /* a user frame is here, or only kernel frames are between here and one */
+};
+
+struct path {                /* what is known of the way to each node */
+    uint64_t *above;         /* bits of the strict ancestors */
+    uint32_t *root, *thread; /* functions: outermost frame that is no thread; the thread; 0 none */
+    uint8_t *flags;
+};
+
+static bool has_bit(const uint64_t *bits, uint32_t bit)
 {
-    const uint16_t *rule = &m->lists[m->list_of_function[function]];
+    return bits[bit / 64] >> bit % 64 & 1;
+}
 
-    for (; *rule != NO_RULE; rule++) {
-        const struct fb_rule_tests *tests = &m->layers->tests[*rule];
+static bool stack_passes(const struct matcher *m, const struct fb_tests *tests,
+                         const struct path *path, size_t node, uint32_t function)
+{
+    const uint64_t *above = &path->above[node * m->words];
+    const uint64_t *bits = m->function_bits;
 
-        if (tests->under.count == 0 ||
-            (above[tests->under_index / 64] >> tests->under_index % 64 & 1))
-            break;
+    if (tests->on[FB_PART_ANY].count > 0 && !has_bit(above, tests->bit[FB_PART_ANY]) &&
+        !has_bit(&bits[function * m->words], tests->bit[FB_PART_ANY]))
+        return false;
+    if (tests->on[FB_PART_UNDER].count > 0 && !has_bit(above, tests->bit[FB_PART_UNDER]))
+        return false;
+    if (tests->on[FB_PART_ROOT].count > 0 &&
+        !has_bit(&bits[path->root[node] * m->words], tests->bit[FB_PART_ROOT]))
+        return false;
+    return tests->on[FB_PART_THREAD].count == 0 ||
+           has_bit(&bits[path->thread[node] * m->words], tests->bit[FB_PART_THREAD]);
+}
+
+/* The first rule of the function's list that the stack passes, as if its leaf could not be charged
+ * to a caller; *ret_transparent: it is to be. */
+static uint16_t decide(const struct matcher *m, const struct path *path, size_t node,
+                       uint32_t function, bool *ret_transparent)
+{
+    const struct entry *e = &m->lists[m->list_of_function[function]];
+
+    *ret_transparent = false;
+    for (; !e->is_end; e++) {
+        const struct fb_rule *rule =
+            e->is_transparent ? &m->layers->transparent[e->rule] : &m->layers->tests[e->rule];
+
+        if (!stack_passes(m, &rule->is, path, node, function) ||
+            (e->not_leaf && stack_passes(m, &rule->is_not, path, node, function)))
+            continue;
+        *ret_transparent |= m->to_caller && rule->to_caller;
+        if (!e->is_transparent)
+            return e->rule;
     }
-    return *rule;
+    return FB_NO_RULE;
 }
 
-uint16_t *fb_layers_assign_rules(const struct fb_layers *layers, const struct fb_calltree *tree,
-                                 const struct fb_functions *fns)
+static void path_extend(const struct matcher *m, const struct fb_calltree *tree, struct path *path,
+                        size_t node)
 {
-    uint16_t *rule_of_node = fb_alloc_array(tree->count, sizeof *rule_of_node);
-    uint64_t *above;
+    uint32_t parent = tree->nodes[node].parent, function = tree->nodes[node].function;
+    uint32_t parent_function = tree->nodes[parent].function;
+    bool is_thread = parent == 0 && fb_function_is_thread(m->fns, function, NULL);
+
+    for (size_t w = 0; w < m->words; w++)
+        path->above[node * m->words + w] =
+            path->above[parent * m->words + w] | m->function_bits[parent_function * m->words + w];
+    path->thread[node] = is_thread ? function : path->thread[parent];
+    path->root[node] = is_thread ? 0 : path->root[parent] ? path->root[parent] : function;
+}
+
+static void node_decide(const struct matcher *m, const struct fb_calltree *tree, struct path *path,
+                        uint32_t node, struct fb_layers_applied *out)
+{
+    uint32_t parent = tree->nodes[node].parent, function = tree->nodes[node].function;
+    enum fb_frame_kind kind = m->fns->items[function].kind;
+    uint8_t above = path->flags[parent];
+    bool transparent = false, up;
+
+    if (kind == FB_FRAME_KERNEL)
+        path->flags[node] = above & NODE_USER;
+    else if (kind != FB_FRAME_MARK)
+        path->flags[node] = NODE_USER;
+    up = m->fold_kernel && kind == FB_FRAME_KERNEL && (above & NODE_USER);
+    if (up) {
+        path->flags[node] |= above & NODE_SETTLED;
+    } else {
+        out->rule[node] = decide(m, path, node, function, &transparent);
+        out->decider[node] = node;
+        up = transparent && (above & NODE_SETTLED);
+        if (kind != FB_FRAME_MARK && (!transparent || up))
+            path->flags[node] |= NODE_SETTLED;
+    }
+    if (up) {
+        out->rule[node] = out->rule[parent];
+        out->decider[node] = out->decider[parent];
+    }
+}
+
+static char *long_names_text(size_t count)
+{
+    return fb_format("%zu frame name%s longer than %d bytes: rules saw the beginning only", count,
+                     count > 1 ? "s are" : " is", FB_LAYERS_NAME_MAX);
+}
+
+static void nodes_decide(struct matcher *m, const struct fb_calltree *tree,
+                         struct fb_layers_applied *out)
+{
+    struct path path;
+
+    path.above = fb_alloc_array(tree->count * m->words, sizeof *path.above);
+    path.root = fb_alloc_array(tree->count, sizeof *path.root);
+    path.thread = fb_alloc_array(tree->count, sizeof *path.thread);
+    path.flags = fb_alloc_array(tree->count, sizeof *path.flags);
+    out->rule[0] = FB_NO_RULE;
+    for (uint32_t node = 1; node < tree->count; node++) {
+        path_extend(m, tree, &path, node);
+        node_decide(m, tree, &path, node, out);
+    }
+    for (size_t node = 0; node < tree->count; node++)
+        out->layer[node] = out->rule[node] == FB_NO_RULE ? (uint16_t)(m->layers->count - 1)
+                                                         : m->layers->rules[out->rule[node]].layer;
+    free(path.above);
+    free(path.root);
+    free(path.thread);
+    free(path.flags);
+}
+
+enum fb_status fb_layers_apply(const struct fb_layers *layers, const struct fb_calltree *tree,
+                               const struct fb_functions *fns,
+                               const struct fb_layers_options *options,
+                               struct fb_layers_applied *ret_applied, struct fb_err *err)
+{
     struct matcher m;
+    enum fb_status r = matcher_init(&m, layers, fns, options, err);
 
-    matcher_init(&m, layers, fns);
-    above = fb_alloc_array(tree->count * m.words, sizeof *above);
-    if (tree->count > 0)
-        rule_of_node[0] = NO_RULE;
-    for (size_t node = 1; node < tree->count; node++) {
-        uint32_t parent = tree->nodes[node].parent;
-        uint32_t parent_function = tree->nodes[parent].function;
-
-        for (size_t w = 0; w < m.words; w++)
-            above[node * m.words + w] =
-                above[parent * m.words + w] | m.function_bits[parent_function * m.words + w];
-        rule_of_node[node] = decide(&m, tree->nodes[node].function, &above[node * m.words]);
+    if (r == FB_OK) {
+        ret_applied->layer = fb_alloc_array(tree->count, sizeof *ret_applied->layer);
+        ret_applied->rule = fb_alloc_array(tree->count, sizeof *ret_applied->rule);
+        ret_applied->decider = fb_alloc_array(tree->count, sizeof *ret_applied->decider);
+        nodes_decide(&m, tree, ret_applied);
+        ret_applied->warning = m.warning;
+        m.warning = NULL;
+        if (!ret_applied->warning && m.long_names > 0)
+            ret_applied->warning = long_names_text(m.long_names);
     }
-    free(above);
     matcher_done(&m);
-    return rule_of_node;
+    return r;
+}
+
+void fb_layers_applied_done(struct fb_layers_applied *applied)
+{
+    free(applied->layer);
+    free(applied->rule);
+    free(applied->decider);
+    free(applied->warning);
+    memset(applied, 0, sizeof *applied);
 }
 
 uint16_t *fb_layers_assign(const struct fb_layers *layers, const struct fb_calltree *tree,
                            const struct fb_functions *fns)
 {
-    uint16_t *of_node = fb_layers_assign_rules(layers, tree, fns);
+    struct fb_layers_applied applied;
+    uint16_t *layer;
+    struct fb_err err;
 
-    for (size_t node = 0; node < tree->count; node++)
-        of_node[node] = of_node[node] == NO_RULE ? (uint16_t)(layers->count - 1)
-                                                 : layers->rules[of_node[node]].layer;
+    if (fb_layers_apply(layers, tree, fns, NULL, &applied, &err) != FB_OK) {
+        layer = fb_alloc_array(tree->count, sizeof *layer); /* all of it is "other" */
+        for (size_t i = 0; i < tree->count; i++)
+            layer[i] = (uint16_t)(layers->count - 1);
+        return layer;
+    }
+    layer = applied.layer;
+    applied.layer = NULL;
+    fb_layers_applied_done(&applied);
+    return layer;
+}
+
+/* ---- boundaries ---- */
+
+uint64_t *fb_layers_boundaries(const struct fb_layers *layers, const struct fb_calltree *tree,
+                               const struct fb_functions *fns)
+{
+    uint64_t *of_function = fb_alloc_array(fns->count, sizeof *of_function);
+    uint64_t *of_node = fb_alloc_array(tree->count, sizeof *of_node);
+    struct matcher m = {.layers = layers, .fns = fns};
+    static const struct fb_layer_rule nowhere = {.file = "boundaries"};
+
+    for (size_t id = 1; id < fns->count && layers->boundaries_count > 0; id++) {
+        struct subject s = subject_of(&m, (uint32_t)id);
+
+        for (size_t b = 0; b < layers->boundaries_count; b++) {
+            const struct fb_boundary_tests *t = &layers->boundary_tests[b];
+
+            if ((t->kinds && !(t->kinds >> s.function->kind & 1)) ||
+                (t->frames.count > 0 && !matches(&m, &t->frames, &s.name, &nowhere)) ||
+                (t->module.count > 0 && !matches(&m, &t->module, &s.module, &nowhere)))
+                continue;
+            of_function[id] |= UINT64_C(1) << b;
+        }
+    }
+    for (size_t node = 1; node < tree->count; node++)
+        of_node[node] = of_node[tree->nodes[node].parent] | of_function[tree->nodes[node].function];
+    free(of_function);
+    matcher_done(&m);
     return of_node;
 }
 

@@ -24,23 +24,23 @@ void fb_functions_done(struct fb_functions *fns)
     *fns = (struct fb_functions){0};
 }
 
-static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, uint32_t module,
-                    uint32_t name)
+static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_tier tier,
+                    uint32_t module, uint32_t name)
 {
-    uint64_t hash = fb_hash_pair((uint64_t)kind << 32 | module, name);
+    uint64_t hash = fb_hash_pair((uint64_t)tier << 40 | (uint64_t)kind << 32 | module, name);
     struct fb_index_cursor at = fb_index_seek(&fns->index, hash);
     uint32_t id;
 
     while (fb_index_step(&fns->index, &at, &id)) {
         const struct fb_function *f = &fns->items[id];
 
-        if (f->kind == kind && f->module == module && f->name == name)
+        if (f->kind == kind && f->tier == tier && f->module == module && f->name == name)
             return id;
     }
     fb_vec_reserve(&fns->items, &fns->room, fns->count + 1, sizeof *fns->items);
     id = (uint32_t)fns->count;
-    fns->items[fns->count++] =
-        (struct fb_function){.name = name, .raw = name, .module = module, .kind = kind};
+    fns->items[fns->count++] = (struct fb_function){
+        .name = name, .raw = name, .module = module, .kind = kind, .tier = tier};
     fb_index_add(&fns->index, hash, id);
     return id;
 }
@@ -48,7 +48,13 @@ static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, uint32_t 
 uint32_t fb_functions_put(struct fb_functions *fns, enum fb_frame_kind kind, const char *module,
                           const char *name)
 {
-    return put(fns, kind, fb_strings_put_z(&fns->strings, module),
+    return fb_functions_put_tier(fns, kind, FB_TIER_UNKNOWN, module, name);
+}
+
+uint32_t fb_functions_put_tier(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_tier tier,
+                               const char *module, const char *name)
+{
+    return put(fns, kind, tier, fb_strings_put_z(&fns->strings, module),
                fb_strings_put_z(&fns->strings, name));
 }
 
@@ -124,7 +130,7 @@ static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
         canonical(raw->text, raw->len, f->kind, text);
     if (text->len == 0)
         fb_buf_add(text, raw->text, raw->len);
-    id = put(fns, f->kind, module, fb_strings_put(&fns->strings, text->data, text->len));
+    id = put(fns, f->kind, f->tier, module, fb_strings_put(&fns->strings, text->data, text->len));
     raw_id = raw->len ? fb_strings_put(&fns->strings, raw->text, raw->len) : fns->items[id].name;
     note_raw(fns, id, raw_id);
     if (fns->items[id].file == 0 && f->file != 0) {
@@ -149,4 +155,51 @@ uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,
     fb_buf_done(&text);
     free(modules);
     return function_of_frame;
+}
+
+enum fb_tier fb_function_tier(const struct fb_function *f)
+{
+    if (f->tier != FB_TIER_UNKNOWN)
+        return f->tier;
+    switch (f->kind) {
+    case FB_FRAME_NATIVE:
+        return FB_TIER_NATIVE;
+    case FB_FRAME_KERNEL:
+        return FB_TIER_KERNEL;
+    case FB_FRAME_JIT:
+        return FB_TIER_JIT;
+    case FB_FRAME_STUB:
+        return FB_TIER_STUB;
+    case FB_FRAME_INLINED:
+        return FB_TIER_INLINED;
+    case FB_FRAME_JAVA:
+    case FB_FRAME_JS:
+    case FB_FRAME_MARK:
+    case FB_FRAME_KIND_COUNT:
+        break;
+    }
+    return FB_TIER_UNKNOWN;
+}
+
+bool fb_function_is_thread(const struct fb_functions *fns, uint32_t id, struct fb_buf *ret_name)
+{
+    /* What the sampler and the readers call marks that are no threads. */
+    static const char *const others[] = {"[truncated]", "[partial]", "[thread end]",
+                                         "[lost definition]"};
+    const struct fb_string *name = &fns->strings.items[fns->items[id].name];
+    const char *tid;
+    size_t len = name->len;
+
+    if (id == 0 || fns->items[id].kind != FB_FRAME_MARK || len < 3 || name->text[0] != '[' ||
+        name->text[len - 1] != ']')
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(name->text, others[i]) == 0)
+            return false;
+    tid = memmem(name->text, len, " tid=", 5);
+    if (ret_name && tid)
+        fb_buf_add(ret_name, name->text + 1, (size_t)(tid - name->text) - 1);
+    else if (ret_name)
+        fb_buf_add(ret_name, name->text + 1, len - 2);
+    return true;
 }

@@ -1,8 +1,8 @@
 /* functions.h - the functions of one or several profiles under common ids.
  *
  * A raw frame is an address; a function is what people compare.  Two frames are the same function
- * when kind, module and canonical name agree; the table is shared by all arms of a diff, so that a
- * function has ONE id in all of them.
+ * when kind, tier, module and canonical name agree; the table is shared by all arms of a diff, so
+ * that a function has ONE id in all of them.
  *
  *     struct fb_functions fns;
  *     fb_functions_init(&fns);
@@ -26,6 +26,7 @@ struct fb_function {
     uint32_t file;   /* string: source file of the first frame met, "" unknown           */
     uint32_t line;
     enum fb_frame_kind kind;
+    enum fb_tier tier;  /* as in the frame */
     uint32_t raw_names; /* distinct raw names merged into it */
 };
 
@@ -53,6 +54,9 @@ void fb_functions_done(struct fb_functions *fns);
 uint32_t fb_functions_put(struct fb_functions *fns, enum fb_frame_kind kind, const char *module,
                           const char *name);
 
+uint32_t fb_functions_put_tier(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_tier tier,
+                               const char *module, const char *name);
+
 /* Puts every frame of p; returns function ids by frame id (frame 0 gives 0); free() it. */
 uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,
                            fb_canonical_fn canonical);
@@ -61,6 +65,13 @@ static inline const char *fb_function_name(const struct fb_functions *fns, uint3
 {
     return fb_strings_get(&fns->strings, fns->items[id].name);
 }
+
+/* The tier of a function: that of its frames, else what its kind says. */
+enum fb_tier fb_function_tier(const struct fb_function *f);
+
+/* Whether it is no code but the name of a thread, put outermost: "[worker-# tid=7]".  The name
+ * without brackets and tid is appended to ret_name (NULL: not wanted). */
+bool fb_function_is_thread(const struct fb_functions *fns, uint32_t id, struct fb_buf *ret_name);
 
 /* Appends the name of a module as people write it: "/usr/lib/libz.so.1.2.13" gives "libz.so";
  * brackets as in "[vdso]" stay. */

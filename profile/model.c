@@ -53,7 +53,8 @@ void fb_profile_free(struct fb_profile *p)
 
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame)
 {
-    uint64_t hash = fb_hash_pair((uint64_t)frame->module << 32 | (uint32_t)frame->kind,
+    uint64_t hash = fb_hash_pair((uint64_t)frame->module << 32 | (uint32_t)frame->tier << 8 |
+                                     (uint32_t)frame->kind,
                                  fb_hash_pair(frame->address, frame->name));
     struct fb_index_cursor at = fb_index_seek(&p->frame_index, hash);
     fb_frame_id id;
@@ -61,8 +62,8 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
     while (fb_index_step(&p->frame_index, &at, &id.n)) {
         const struct fb_frame *f = &p->frames[id.n];
 
-        if (f->kind == frame->kind && f->module == frame->module && f->address == frame->address &&
-            f->name == frame->name)
+        if (f->kind == frame->kind && f->tier == frame->tier && f->module == frame->module &&
+            f->address == frame->address && f->name == frame->name)
             return id;
     }
     fb_vec_reserve(&p->frames, &p->frames_room, p->frames_count + 1, sizeof *p->frames);
@@ -397,4 +398,16 @@ bool fb_frame_kind_parse(const char *text, enum fb_frame_kind *ret_kind)
         }
     }
     return false;
+}
+
+const char *fb_tier_text(enum fb_tier tier)
+{
+    static const char *const tiers[FB_TIER_COUNT] = {
+        [FB_TIER_UNKNOWN] = "unknown", [FB_TIER_INTERPRETED] = "interpreted",
+        [FB_TIER_C1] = "c1",           [FB_TIER_C2] = "c2",
+        [FB_TIER_JIT] = "jit",         [FB_TIER_INLINED] = "inlined",
+        [FB_TIER_NATIVE] = "native",   [FB_TIER_KERNEL] = "kernel",
+        [FB_TIER_STUB] = "stub"};
+
+    return tiers[tier];
 }

@@ -37,13 +37,29 @@ typedef struct {
 #define FB_NO_MODULE  0u /* modules[0] is "no module" */
 #define FB_NO_THREAD  0u /* threads[0] is "unknown thread" */
 
+/* How a frame's code was made, where a profiler says so (folded text: _[0] _[1] _[j]).  In memory
+ * only: a bank keeps the kind, so that a frame read from it has FB_TIER_UNKNOWN here. */
+enum fb_tier {
+    FB_TIER_UNKNOWN,
+    FB_TIER_INTERPRETED,
+    FB_TIER_C1,
+    FB_TIER_C2,
+    FB_TIER_JIT, /* generated code of an unknown tier; this and those below follow from the kind */
+    FB_TIER_INLINED,
+    FB_TIER_NATIVE,
+    FB_TIER_KERNEL,
+    FB_TIER_STUB,
+    FB_TIER_COUNT
+};
+
 struct fb_frame {
     enum fb_frame_kind kind;
-    uint32_t module;  /* index of modules[]                                             */
-    uint64_t address; /* ELF virtual address in the module, else runtime address or 0   */
-    uint32_t name;    /* string; 0 while the address has no name                        */
-    uint32_t file;    /* string; 0 unknown                                              */
-    uint32_t line;    /* 0 unknown                                                      */
+    enum fb_tier tier; /* UNKNOWN, INTERPRETED, C1 or C2 */
+    uint32_t module;   /* index of modules[]                                             */
+    uint64_t address;  /* ELF virtual address in the module, else runtime address or 0   */
+    uint32_t name;     /* string; 0 while the address has no name                        */
+    uint32_t file;     /* string; 0 unknown                                              */
+    uint32_t line;     /* 0 unknown                                                      */
 };
 
 struct fb_stack {
@@ -139,8 +155,8 @@ struct fb_profile {
 struct fb_profile *fb_profile_new(void);
 void fb_profile_free(struct fb_profile *p);
 
-/* The id of the frame with this kind, module, address and name, added if new; file and line are
- * of the first. */
+/* The id of the frame with this kind, tier, module, address and name, added if new; file and line
+ * are of the first. */
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame);
 /* The id of the stack `parent` + `frame`, added if new. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
@@ -157,6 +173,9 @@ void fb_profile_span_update(struct fb_profile *p);
 /* Both return the new index. */
 uint32_t fb_profile_module_add(struct fb_profile *p, const struct fb_module *module);
 uint32_t fb_profile_thread_add(struct fb_profile *p, uint32_t tid, uint32_t name);
+/* Puts every stack of a known thread under a root frame of kind mark, "[name tid=7]" (its latest
+ * name), as profilers write threads in folded text.  Samples without a thread stay. */
+void fb_profile_root_threads(struct fb_profile *p);
 void fb_profile_thread_rename(struct fb_profile *p, uint32_t thread, int64_t time_ns,
                               uint32_t name);
 void fb_profile_mark_add(struct fb_profile *p, const struct fb_mark *mark);
@@ -204,5 +223,6 @@ const char *fb_loss_unit(enum fb_loss_cause cause);
 /* "native", "kernel" ... ; and back, false for an unknown word. */
 const char *fb_frame_kind_text(enum fb_frame_kind kind);
 bool fb_frame_kind_parse(const char *text, enum fb_frame_kind *ret_kind);
+const char *fb_tier_text(enum fb_tier tier); /* "unknown", "interpreted", "c1" ... */
 
 #endif

@@ -43,6 +43,8 @@ static const struct fb_name_rule rules[] = {
      fb_rule_isa},
     {"syscall", "the wrappers of system calls: __x64_sys_read", CODE | KERNEL, fb_rule_syscall},
     {"bpf", "the tag of a BPF program: bpf_prog_6deef7357e7b4530_name", CODE | KERNEL, fb_rule_bpf},
+    {"thread", "the tid and the numbers of a thread: [pool-3-thread-17 tid=812]", KIND(MARK),
+     fb_rule_thread},
     {"unknown", "bare addresses, and the version in [unknown] libx.so.1.2", CODE | KERNEL,
      fb_rule_unknown},
 };

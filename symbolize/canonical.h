@@ -51,5 +51,6 @@ bool fb_rule_libc_public(struct fb_buf *text);
 bool fb_rule_isa(struct fb_buf *text);
 bool fb_rule_syscall(struct fb_buf *text);
 bool fb_rule_bpf(struct fb_buf *text);
+bool fb_rule_thread(struct fb_buf *text); /* canonical_thread.c */
 
 #endif

@@ -22,6 +22,14 @@ bool fb_rule_libc_alias(struct fb_buf *text)
     return true;
 }
 
+/* "__open64_nocancel", "__clock_nanosleep_time64": the same call without a cancellation point, and
+ * with 64-bit times. */
+static bool cut_variant(struct fb_buf *text)
+{
+    return fb_text_truncate(text,
+                            (size_t)((char *)memrchr(text->data, '_', text->len) - text->data));
+}
+
 /* Public functions whose code glibc also calls by one or two other names: __write, __libc_write,
  * ___pthread_mutex_lock.  A list, because "__f" and "f" are two functions in general. */
 bool fb_rule_libc_public(struct fb_buf *text)
@@ -48,6 +56,8 @@ bool fb_rule_libc_public(struct fb_buf *text)
 
     if (at < 2 || at > 3)
         return false;
+    if (fb_text_ends(text, "_nocancel") || fb_text_ends(text, "_time64"))
+        return cut_variant(text);
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         if (strncmp(text->data + at, families[i], strlen(families[i])) == 0) {
             fb_text_cut(text, 0, at);

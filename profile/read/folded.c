@@ -63,27 +63,42 @@ bool fb_folded_sniff(const void *head, size_t n)
     return false;
 }
 
-/* Cuts an annotation off a name and gives the kind that it stands for. */
-static enum fb_frame_kind take_kind(const char *name, size_t *len)
+/* Cuts an annotation off a name and gives what it stands for. */
+static void take_kind(const char *name, size_t *len, struct fb_frame *f)
 {
     static const struct {
         char letter;
         enum fb_frame_kind kind;
-    } rows[] = {{'k', FB_FRAME_KERNEL},
-                {'j', FB_FRAME_JIT},
-                {'i', FB_FRAME_INLINED},
-                {'0', FB_FRAME_JAVA},
-                {'1', FB_FRAME_JAVA}};
+        enum fb_tier tier;
+    } rows[] = {{'k', FB_FRAME_KERNEL, FB_TIER_UNKNOWN},
+                {'j', FB_FRAME_JIT, FB_TIER_C2},
+                {'i', FB_FRAME_INLINED, FB_TIER_UNKNOWN},
+                {'0', FB_FRAME_JAVA, FB_TIER_INTERPRETED},
+                {'1', FB_FRAME_JAVA, FB_TIER_C1}};
 
+    f->kind = FB_FRAME_NATIVE;
     if (*len < 5 || memcmp(name + *len - 4, "_[", 2) != 0 || name[*len - 1] != ']')
-        return FB_FRAME_NATIVE;
+        return;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (name[*len - 2] == rows[i].letter) {
             *len -= 4;
-            return rows[i].kind;
+            f->kind = rows[i].kind;
+            f->tier = rows[i].tier;
+            return;
         }
     }
-    return FB_FRAME_NATIVE;
+}
+
+/* "[name tid=12]", and "[name]" where something runs below it: the root is a thread, no code.  A
+ * frame that only its module names ("[libc.so.6]", "[unknown]") is code. */
+static bool is_thread_root(const char *name, size_t n, bool is_alone)
+{
+    if (n < 3 || name[0] != '[' || name[n - 1] != ']')
+        return false;
+    if (memmem(name, n, " tid=", 5) || (n > 5 && memcmp(name + 1, "tid=", 4) == 0))
+        return true;
+    return !is_alone && !memchr(name, '/', n) && !memmem(name, n, ".so", 3) &&
+           !(n >= 8 && memcmp(name + 1, "unknown", 7) == 0);
 }
 
 static fb_stack_id put_stack(struct fb_profile *p, const char *text, size_t len)
@@ -94,8 +109,11 @@ static fb_stack_id put_stack(struct fb_profile *p, const char *text, size_t len)
     while (at < len) {
         const char *stop = memchr(text + at, ';', len - at);
         size_t n = stop ? (size_t)(stop - text) - at : len - at, name_len = n;
-        struct fb_frame f = {.kind = take_kind(text + at, &name_len)};
+        struct fb_frame f = {0};
 
+        take_kind(text + at, &name_len, &f);
+        if (stack.n == 0 && is_thread_root(text + at, n, !stop))
+            f.kind = FB_FRAME_MARK;
         if (n > 0) {
             f.name = fb_strings_put(&p->strings, text + at, name_len);
             stack = fb_profile_stack_put(p, stack, fb_profile_frame_put(p, &f));

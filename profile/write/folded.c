@@ -16,9 +16,13 @@ struct walk {
     struct fb_buf names;
 };
 
-static const char *suffix_of(enum fb_frame_kind kind)
+static const char *suffix_of(const struct fb_function *f)
 {
-    switch (kind) {
+    if (f->tier == FB_TIER_INTERPRETED)
+        return "_[0]";
+    if (f->tier == FB_TIER_C1)
+        return "_[1]";
+    switch (f->kind) {
     case FB_FRAME_KERNEL:
         return "_[k]";
     case FB_FRAME_JIT:
@@ -37,16 +41,19 @@ static const char *suffix_of(enum fb_frame_kind kind)
 }
 
 /* A name as a folded frame: no ';', no control bytes. */
-static void clean_name(struct fb_buf *out, const struct fb_string *name, enum fb_frame_kind kind)
+static void clean_name(struct fb_buf *out, const struct fb_string *name,
+                       const struct fb_function *f)
 {
+    const char *suffix = suffix_of(f);
+
     for (size_t i = 0; i < name->len; i++) {
         char c = name->text[i];
 
         fb_buf_putc(out, c == ';' ? ':' : (unsigned char)c < 0x20 || c == 0x7f ? '?' : c);
     }
-    if (name->len < 4 || kind == FB_FRAME_NATIVE ||
-        strcmp(name->text + name->len - 4, suffix_of(kind)) != 0)
-        fb_buf_puts(out, suffix_of(kind));
+    if (name->len < 4 || f->kind == FB_FRAME_NATIVE ||
+        strcmp(name->text + name->len - 4, suffix) != 0)
+        fb_buf_puts(out, suffix);
     fb_buf_putc(out, '\0');
 }
 
@@ -127,7 +134,7 @@ void fb_folded_write(const struct fb_calltree *tree, const struct fb_functions *
     w.name_at = fb_alloc_array(fns->count, sizeof *w.name_at);
     for (size_t i = 0; i < fns->count; i++) {
         w.name_at[i] = w.names.len;
-        clean_name(&w.names, &fns->strings.items[fns->items[i].name], fns->items[i].kind);
+        clean_name(&w.names, &fns->strings.items[fns->items[i].name], &fns->items[i]);
     }
     if (self[0] > 0)
         fb_buf_printf(out, "[no stack] %.0f\n", self[0]);

@@ -24,12 +24,12 @@ static const struct {
     {"{'layers': [], 'rules': []}", "rules.json: 'layers' is empty; one layer at least"},
     {"{" LAYERS "}", "rules.json: 'rules' is nothing; a list of objects was expected"},
     {"{" LAYERS ", 'rules': [], 'rule': []}",
-     "rules.json: unknown key 'rule'; one of description layers rules was expected"},
+     "rules.json: unknown key 'rule'; one of description include charge groups "},
     {"{" LAYERS ", 'rules': [], 'layers rules': []}", "rules.json: unknown key 'layers rules'"},
     {"{'layers': [7], 'rules': []}",
      "rules.json: 'layers', item 1: the item is a number; an object with a 'name' was expected"},
-    {"{'layers': [{'nam': 'a'}], 'rules': []}",
-     "rules.json: 'layers', item 1: unknown key 'nam'; one of name color description was expected"},
+    {"{'layers': [{'nam': 'a'}], 'rules': []}", "rules.json: 'layers', item 1: unknown key 'nam'; "
+                                                "one of name color description group rollup "},
     {"{'layers': [{'name': 1}], 'rules': []}",
      "rules.json: 'layers', item 1: 'name' is a number; a string was expected"},
     {"{'layers': [{'name': ''}], 'rules': []}", "'name' is not a name"},
@@ -46,7 +46,7 @@ static const struct {
      "rules.json: rule 1: 'layer' is nothing; the name of a layer was expected"},
     {"{" LAYERS ", 'rules': [{'layer': 'b', 'leaf': 'x'}]}",
      "rules.json: rule 1: layer 'b' is not in the list 'layers'"},
-    {"{" LAYERS ", 'rules': [{'layer': 'a'}]}", "rules.json: rule 1: no test; one of leaf,"},
+    {"{" LAYERS ", 'rules': [{'layer': 'a'}]}", "rules.json: rule 1: no test; one of leaf, any, "},
     {"{" LAYERS ", 'rules': [{'layer': 'a', 'leaf': 'x'}, {'layer': 'a', 'leaf': 'f(x'}]}",
      "rules.json: rule 2: 'leaf': pattern 'f(x': missing closing parenthesis at offset 3"},
     {"{" LAYERS ", 'rules': [{'layer': 'a', 'under': ['x', '[']}]}",
@@ -62,7 +62,7 @@ static const struct {
     {"{" LAYERS ", 'rules': [{'layer': 'a', 'kind': 'wasm'}]}",
      "rules.json: rule 1: 'kind': no kind 'wasm'; one of native, kernel, "},
     {"{" LAYERS ", 'rules': [{'layer': 'a', 'leef': 'x'}]}",
-     "rules.json: rule 1: unknown key 'leef'; one of layer leaf module kind under comment was"},
+     "rules.json: rule 1: unknown key 'leef'; one of layer charge leaf any "},
 };
 
 static char *quoted(const char *text)

@@ -102,6 +102,8 @@ static void the_deciding_rule_is_told(void **state)
     struct fb_functions fns;
     struct fb_calltree tree;
     uint32_t x, w, lonely;
+    struct fb_layers_applied applied;
+    struct fb_err err;
     uint16_t *rules;
 
     (void)state;
@@ -110,14 +112,15 @@ static void the_deciding_rule_is_told(void **state)
     x = stack_put(&tree, &fns, "z;x");
     w = stack_put(&tree, &fns, "z;w");
     lonely = stack_put(&tree, &fns, "w");
-    rules = fb_layers_assign_rules(layers, &tree, &fns);
+    assert_int_equal(fb_layers_apply(layers, &tree, &fns, NULL, &applied, &err), FB_OK);
+    rules = applied.rule;
     assert_int_equal(rules[x], 0);
     assert_int_equal(rules[w], 1);
     assert_int_equal(rules[lonely], UINT16_MAX);
     assert_int_equal(rules[0], UINT16_MAX);
     assert_string_equal(fb_layers_rule(layers, 0)->text, "leaf \"^x$\" | \"y\", kind \"native\"");
     assert_int_equal(fb_layers_rule(layers, 1)->line, 2);
-    free(rules);
+    fb_layers_applied_done(&applied);
     fb_calltree_done(&tree);
     fb_functions_done(&fns);
     fb_layers_free(layers);

@@ -13,6 +13,7 @@
 
 #define N FB_FRAME_NATIVE
 #define K FB_FRAME_KERNEL
+#define M FB_FRAME_MARK
 #define S FB_FRAME_STUB
 
 /* One row a law: the rule that must fire, the raw name, the canonical one. */
@@ -102,6 +103,13 @@ static const struct row {
     {"syscall", "__ia32_compat_sys_ioctl", "compat_sys_ioctl", K},
     {"bpf", "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf_prog_sd_fw_egress", K},
     {"bpf", "bpf_prog_6deef7357e7b4530", "bpf_prog", K},
+    {"libc-public", "__open64_nocancel", "open64", N},
+    {"libc-public", "__clock_nanosleep_time64", "clock_nanosleep", N},
+    {"thread", "[pool-3-thread-17 tid=812]", "[pool-#-thread-#]", M},
+    {"thread", "[C2 CompilerThre0 tid=9]", "[C2 CompilerThre#]", M},
+    {"thread", "[G1 Conc#3]", "[G1 Conc#]", M},
+    {"thread", "[grpc-default-worker-ELG-1-2]", "[grpc-default-worker-ELG-#-#]", M},
+    {"thread", "[tid=123]", "[tid=#]", M},
     {"unknown", "0x7f12345678ab", "[unknown]", N},
     {"unknown", "[unknown] libfoo.so.1.2.3", "[unknown] libfoo.so", N},
 };
@@ -264,6 +272,8 @@ static void names_of_other_runtimes_are_kept(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            if (rows[i].kind == others[k])
+                continue;
             assert_int_equal(apply(rows[i].raw, others[k], text, sizeof text), 0);
             assert_string_equal(text, rows[i].raw);
         }

@@ -1,0 +1,87 @@
+/* One spelling for class paths: profilers write java/lang/String.length or java.lang.String.length,
+ * and a rule for one of them silently missed the other.
+ *
+ * A name is taken for a class path if it has a '/', no '.' before the first one (that would be an
+ * import path: github.com/x/y.F) and no byte that class paths lack (blanks, ':', '(' but for a
+ * signature).  Go's net/http.Get is taken for one too, which does no harm: the '/' of a pattern
+ * matches either separator there. */
+#include <ctype.h>
+#include <string.h>
+
+#include "layers/rules.h"
+
+static bool is_path_byte(unsigned char c)
+{
+    return isalnum(c) || c >= 0x80 || (c != 0 && strchr("_$/.+-<>#", c));
+}
+
+static bool is_class_path(const char *text, size_t len)
+{
+    const char *slash = memchr(text, '/', len);
+
+    if (!slash || slash == text || memchr(text, '.', (size_t)(slash - text)))
+        return false;
+    for (size_t i = 0; i < len && text[i] != '('; i++)
+        if (!is_path_byte((unsigned char)text[i]))
+            return false;
+    return true;
+}
+
+struct fb_name_view fb_name_view(const char *text, size_t len, struct fb_buf *scratch)
+{
+    struct fb_name_view view = {text, len > FB_LAYERS_NAME_MAX ? FB_LAYERS_NAME_MAX : len, false};
+    size_t end;
+
+    if (!is_class_path(view.text, view.len))
+        return view;
+    scratch->len = 0;
+    fb_buf_add(scratch, text, view.len);
+    end = strcspn(scratch->data, "("); /* a signature keeps its slashes */
+    for (size_t i = 0; i < end; i++)
+        if (scratch->data[i] == '/')
+            scratch->data[i] = '.';
+    view.text = scratch->data;
+    view.is_dotted = true;
+    return view;
+}
+
+char *fb_pattern_dotted(const char *pattern)
+{
+    struct fb_buf out = {0};
+    bool in_class = false;
+
+    if (!strchr(pattern, '/'))
+        return NULL;
+    for (const char *c = pattern; *c; c++) {
+        if (*c == '\\' && c[1] != '\0' && c[1] != '/') {
+            fb_buf_add(&out, c++, 2);
+            continue;
+        }
+        if (*c == '\\' && c[1] == '/')
+            c++;
+        if (*c == '/') {
+            fb_buf_puts(&out, in_class ? "./" : "[./]");
+            continue;
+        }
+        if (*c == '[' && !in_class) {
+            in_class = true;
+            fb_buf_putc(&out, *c);
+            if (c[1] == '^')
+                fb_buf_putc(&out, *++c);
+            if (c[1] == ']') /* a literal one */
+                fb_buf_putc(&out, *++c);
+            continue;
+        }
+        if (in_class && c[0] == '[' && c[1] == ':' && strstr(c, ":]")) { /* [:alpha:] */
+            size_t n = (size_t)(strstr(c, ":]") - c) + 2;
+
+            fb_buf_add(&out, c, n);
+            c += n - 1;
+            continue;
+        }
+        if (*c == ']')
+            in_class = false;
+        fb_buf_putc(&out, *c);
+    }
+    return fb_buf_take(&out);
+}
