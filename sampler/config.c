@@ -22,6 +22,12 @@ static bool parse_off(struct fb_config *c, const char *value)
     return c->off || strcmp(value, "0") == 0 || *value == '\0';
 }
 
+static bool parse_guard(struct fb_config *c, const char *value)
+{
+    c->guard = strcmp(value, "1") == 0;
+    return c->guard || strcmp(value, "0") == 0 || *value == '\0';
+}
+
 static bool parse_hz(struct fb_config *c, const char *value)
 {
     const char *after;
@@ -170,6 +176,7 @@ static const struct setting settings[] = {
     {"FLAMEBANK_LABELS", parse_labels, "K=V,K=V"},
     {"FLAMEBANK_ENV", parse_env, "names with commas between them"},
     {"FLAMEBANK_FOLLOW", parse_follow, "fork, exec, both with a comma, or none"},
+    {"FLAMEBANK_GUARD", parse_guard, "1 or nothing"},
 };
 
 static bool refuse(const struct setting *s, const char *value, char *ret_message, size_t cap)

@@ -11,6 +11,8 @@
  *   FLAMEBANK_LABELS  K=V,K=V: facts for the manifest
  *   FLAMEBANK_ENV     names, comma-separated, of variables whose values may be banked
  *   FLAMEBANK_FOLLOW  any of fork,exec or "none"; default fork,exec
+ *   FLAMEBANK_GUARD   1: the front of SIGSEGV and SIGBUS (sampler/fault.h) from the start, so that
+ *                     stacks of coroutines are walked whole; default: only beside a JVM
  *   FLAMEBANK_OFF     1: do nothing
  *
  * A wrong value yields one sentence, and the host runs unprofiled. */
@@ -34,6 +36,7 @@ struct fb_config {
     bool off;
     bool follow_fork;
     bool follow_exec;
+    bool guard;
     bool root; /* the run begins with this process */
     enum fb_clock clock;
     unsigned hz;

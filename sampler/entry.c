@@ -13,6 +13,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/export.h"
+#include "sampler/fault.h"
 #include "sampler/preload.h"
 #include "sampler/real.h"
 #include "sampler/signal/handler.h"
@@ -28,6 +29,9 @@ static enum fb_clock clock_kind;
 static _Atomic bool installed;
 static _Atomic bool host_has_itimer; /* ITIMER_PROF is the host's */
 
+/* What the C library adds to the flags that the kernel gets, and tells. */
+static int library_flags;
+
 /* The host's action for SIGPROF.  Written under a sequence count by the interposed sigaction(), of
  * which two at once are the host's race already; read by the handler, which takes what is whole. */
 static struct sigaction host_action;
@@ -35,6 +39,14 @@ static _Atomic uint32_t host_version; /* odd while it is written */
 
 /* Signals whose handler asked for SIGPROF in its mask itself: bit signo. */
 static _Atomic uint64_t masked_by_host;
+
+/* Signals for which siginterrupt() was asked to interrupt calls. */
+static _Atomic uint64_t interrupting;
+
+static uint64_t bit_of(int signo)
+{
+    return signo > 0 && signo < 64 ? UINT64_C(1) << signo : 0;
+}
 
 static bool host_read(struct sigaction *ret_action)
 {
@@ -49,10 +61,11 @@ static bool host_read(struct sigaction *ret_action)
     return false;
 }
 
-static void host_write(const struct sigaction *action)
+static void host_write(const struct sigaction *action, int more_flags)
 {
     atomic_fetch_add(&host_version, 1);
     host_action = *action;
+    host_action.sa_flags |= more_flags;
     atomic_fetch_add(&host_version, 1);
 }
 
@@ -95,7 +108,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
         return;
     }
     if ((host.sa_flags & (int)SA_RESETHAND) != 0 && fb_preload_own_process())
-        host_write(&once);
+        host_write(&once, library_flags);
     call_host(&host, signo, info, context);
 }
 
@@ -123,18 +136,16 @@ static bool kernel_take(struct sigaction *ret_before)
 bool fb_entry_install(enum fb_clock clock)
 {
     struct sigaction before;
+    struct sigaction now;
 
     clock_kind = clock;
-    if (!kernel_take(&before))
+    if (!kernel_take(&before) || fb_real.sigaction(SIGPROF, NULL, &now) != 0)
         return false;
-    host_write(&before);
+    library_flags = now.sa_flags & ~(SA_SIGINFO | SA_RESTART);
+    host_write(&before, 0);
+    fb_fault_start();
     atomic_store(&installed, true);
     return true;
-}
-
-bool fb_entry_installed(void)
-{
-    return atomic_load(&installed);
 }
 
 bool fb_entry_is_tick(const siginfo_t *info)
@@ -171,7 +182,7 @@ static int profiling_action(const struct sigaction *action, struct sigaction *re
     if (!fb_preload_own_process())
         return borrowed_action(action, old, ret_old);
     if (action != NULL)
-        host_write(action);
+        host_write(action, library_flags);
     if (ret_old != NULL)
         *ret_old = old;
     return 0;
@@ -179,7 +190,7 @@ static int profiling_action(const struct sigaction *action, struct sigaction *re
 
 static int other_action(int signo, const struct sigaction *action, struct sigaction *ret_old)
 {
-    uint64_t bit = signo > 0 && signo < 64 ? UINT64_C(1) << signo : 0;
+    uint64_t bit = bit_of(signo);
     uint64_t masked = atomic_load(&masked_by_host);
     struct sigaction changed;
     bool asked = action != NULL && sigismember(&action->sa_mask, SIGPROF) == 1;
@@ -211,21 +222,30 @@ FB_EXPORT int sigaction(int signo, const struct sigaction *action, struct sigact
         return fb_real.sigaction(signo, action, old);
     if (signo == SIGPROF)
         return profiling_action(action, old);
+    if (fb_fault_covers(signo))
+        return fb_fault_action(signo, action, old, other_action);
     return other_action(signo, action, old);
 }
 
-sighandler_t fb_entry_signal(sighandler_t handler, int flags)
+bool fb_entry_covers(int signo)
+{
+    return atomic_load(&installed) && (signo == SIGPROF || fb_fault_covers(signo));
+}
+
+sighandler_t fb_entry_signal(int signo, sighandler_t handler, int flags, bool masks_itself)
 {
     struct sigaction action = {.sa_flags = flags};
     struct sigaction old;
 
     sigemptyset(&action.sa_mask);
+    if (masks_itself)
+        sigaddset(&action.sa_mask, signo);
     action.sa_handler = handler;
     if (handler == SIG_ERR) {
         errno = EINVAL;
         return SIG_ERR;
     }
-    if (profiling_action(&action, &old) != 0)
+    if (sigaction(signo, &action, &old) != 0)
         return SIG_ERR;
     return old.sa_handler;
 }
@@ -233,9 +253,28 @@ sighandler_t fb_entry_signal(sighandler_t handler, int flags)
 FB_EXPORT sighandler_t signal(int signo, sighandler_t handler)
 {
     fb_real_find();
-    if (signo != SIGPROF || !atomic_load(&installed))
+    if (!fb_entry_covers(signo))
         return fb_real.signal(signo, handler);
-    return fb_entry_signal(handler, SA_RESTART);
+    return fb_entry_signal(signo, handler,
+                           atomic_load(&interrupting) & bit_of(signo) ? 0 : SA_RESTART, true);
+}
+
+/* The C library's own changes the kernel's action, and remembers the choice for its signal(). */
+FB_EXPORT int siginterrupt(int signo, int interrupts)
+{
+    struct sigaction action;
+
+    fb_real_find();
+    if (interrupts)
+        atomic_fetch_or(&interrupting, bit_of(signo));
+    else
+        atomic_fetch_and(&interrupting, ~bit_of(signo));
+    if (!fb_entry_covers(signo))
+        return fb_real.siginterrupt(signo, interrupts);
+    if (sigaction(signo, NULL, &action) != 0)
+        return -1;
+    action.sa_flags = (action.sa_flags & ~SA_RESTART) | (interrupts ? 0 : SA_RESTART);
+    return sigaction(signo, &action, NULL);
 }
 
 void fb_entry_exec(void)
@@ -243,14 +282,18 @@ void fb_entry_exec(void)
     const struct sigaction ignored = {.sa_handler = SIG_IGN};
     struct sigaction host;
 
-    if (atomic_load(&installed) && host_read(&host) && host.sa_handler == SIG_IGN)
+    if (!atomic_load(&installed))
+        return;
+    if (host_read(&host) && host.sa_handler == SIG_IGN)
         fb_real.sigaction(SIGPROF, &ignored, NULL);
+    fb_fault_exec();
 }
 
 void fb_entry_exec_failed(void)
 {
     struct sigaction kernel;
 
+    fb_fault_exec_failed();
     if (atomic_load(&installed) && fb_preload_own_process() &&
         fb_real.sigaction(SIGPROF, NULL, &kernel) == 0 && kernel.sa_sigaction != on_signal)
         kernel_take(NULL);

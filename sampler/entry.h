@@ -33,13 +33,13 @@ bool fb_entry_install(enum fb_clock clock);
 /* A tick of our clock, waiting or taken, in a process where the signal is ours. */
 bool fb_entry_is_tick(const siginfo_t *info);
 
-/* The signal is ours: what the host does with it goes through here. */
-bool fb_entry_installed(void);
+/* What the host does with this signal goes through here: SIGPROF, and those of sampler/fault.h. */
+bool fb_entry_covers(int signo);
 
-/* signal() for SIGPROF, with the flags of the variant that was called. */
-sighandler_t fb_entry_signal(sighandler_t handler, int flags);
+/* signal() for a covered signal, with the flags and mask of the variant that was called. */
+sighandler_t fb_entry_signal(int signo, sighandler_t handler, int flags, bool masks_itself);
 
-/* Around exec: an ignored SIGPROF is ignored by the next program too. */
+/* Around exec: a covered signal that is ignored is ignored by the next program too. */
 void fb_entry_exec(void);
 void fb_entry_exec_failed(void);
 

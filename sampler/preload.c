@@ -16,6 +16,7 @@
 #include "sampler/config.h"
 #include "sampler/entry.h"
 #include "sampler/export.h"
+#include "sampler/fault.h"
 #include "sampler/helper.h"
 #include "sampler/manifest.h"
 #include "sampler/memory.h"
@@ -170,6 +171,7 @@ static void fork_child(void)
         return;
     forking = false;
     atomic_store(&own_pid, getpid());
+    fb_fault_start();
     child_start();
     pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
 }
@@ -246,6 +248,8 @@ static void start(void)
         return;
     }
     atomic_store(&own_pid, getpid());
+    if (config.guard && !fb_fault_need())
+        fb_say_plain("SIGSEGV cannot be handled; stacks of coroutines stay short");
     if (!fb_helper_start(&config, &manifest, config.run_id)) {
         fb_say_plain("no thread for the writer; the program runs unprofiled");
         return;

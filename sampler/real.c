@@ -35,6 +35,7 @@ static const struct row rows[] = {
     ROW(signalfd, "signalfd"),
     ROW(sigset, "sigset"),
     ROW(sysv_signal, "__sysv_signal"),
+    ROW(siginterrupt, "siginterrupt"),
     ROW(prctl, "prctl"),
     ROW(thrd_create, "thrd_create"),
     ROW(setuid, "setuid"),

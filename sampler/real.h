@@ -29,6 +29,7 @@ struct fb_real {
     int (*signalfd)(int, const sigset_t *, int);
     sighandler_t (*sigset)(int, sighandler_t);
     sighandler_t (*sysv_signal)(int, sighandler_t);
+    int (*siginterrupt)(int, int);
     int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
     int (*setuid)(uid_t);

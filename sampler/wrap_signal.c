@@ -1,4 +1,4 @@
-/* wrap_signal.c - the other ways to meet SIGPROF: waiting for signals, and signal()'s variants.
+/* wrap_signal.c - the other ways to meet our signals: waiting for them, and signal()'s variants.
  *
  * A host that blocks all signals and waits for them must not be handed our ticks: they are
  * discarded, as a thread that blocks the signal loses them anyway.  A system call filter of the
@@ -125,9 +125,9 @@ FB_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 FB_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler)
 {
     fb_real_find();
-    if (signo != SIGPROF || !fb_entry_installed())
+    if (!fb_entry_covers(signo))
         return fb_real.sysv_signal(signo, handler);
-    return fb_entry_signal(handler, (int)SA_RESETHAND | SA_NODEFER);
+    return fb_entry_signal(signo, handler, (int)SA_RESETHAND | SA_NODEFER, false);
 }
 
 FB_EXPORT sighandler_t sysv_signal(int signo, sighandler_t handler)
@@ -147,24 +147,24 @@ FB_EXPORT sighandler_t ssignal(int signo, sighandler_t handler)
 
 FB_EXPORT sighandler_t sigset(int signo, sighandler_t handler)
 {
-    sigset_t profiling;
+    struct sigaction now;
+    sigset_t only;
     sigset_t before;
     sighandler_t old;
 
     fb_real_find();
-    if (signo != SIGPROF || !fb_entry_installed())
+    if (!fb_entry_covers(signo))
         return fb_real.sigset(signo, handler);
-    profiling_set(&profiling);
-    old = handler == SIG_HOLD ? SIG_ERR : fb_entry_signal(handler, 0);
-    if (old == SIG_ERR && handler != SIG_HOLD)
+    if (handler == SIG_HOLD)
+        old = sigaction(signo, NULL, &now) == 0 ? now.sa_handler : SIG_ERR;
+    else
+        old = fb_entry_signal(signo, handler, 0, false);
+    if (old == SIG_ERR)
         return old;
-    pthread_sigmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &profiling, &before);
-    if (handler == SIG_HOLD) {
-        struct sigaction now;
-
-        old = sigaction(SIGPROF, NULL, &now) == 0 ? now.sa_handler : SIG_ERR;
-    }
-    return sigismember(&before, SIGPROF) == 1 ? SIG_HOLD : old;
+    sigemptyset(&only);
+    sigaddset(&only, signo);
+    pthread_sigmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &only, &before);
+    return sigismember(&before, signo) == 1 ? SIG_HOLD : old;
 }
 
 FB_EXPORT int sigignore(int signo)

@@ -1,13 +1,16 @@
 /* writer.c - the order of a flush and the chunks that are not samples.  See writer.h. */
 #include "sampler/writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "sampler/clock.h"
+#include "sampler/fault.h"
 #include "sampler/memory.h"
 #include "sampler/modules.h"
+#include "sampler/say.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
 #include "sampler/writer_samples.h"
@@ -66,12 +69,22 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     return true;
 }
 
+/* Its structures are read without a proof that they are mapped. */
+static bool is_jvm(const struct fb_module_event *event)
+{
+    const char *slash = event->loaded ? strrchr(event->path, '/') : NULL;
+
+    return slash != NULL && strcmp(slash + 1, "libjvm.so") == 0;
+}
+
 static void on_module(void *ctx, const struct fb_module_event *event)
 {
     struct fb_writer *w = ctx;
     struct fb_wire_out *out = &w->modules.body;
     size_t before = out->len;
 
+    if (is_jvm(event))
+        fb_fault_need();
     fb_wire_put_varint(out, event->id);
     fb_wire_put_signed(out, event->time_ns);
     fb_wire_put_varint(out, event->loaded ? event->start : 0);
@@ -94,6 +107,9 @@ static void modules_look(struct fb_writer *w)
     if (!fb_modules_changed())
         return;
     fb_modules_scan(on_module, w);
+    if (!fb_fault_watch())
+        fb_say(FB_SAY_ALWAYS, "SIGSEGV", "is handled past us, stacks of coroutines stay short",
+               NULL, EBUSY);
     w->epoch++;
 }
 

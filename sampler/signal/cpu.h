@@ -5,6 +5,7 @@
  *     FB_CPU_PC_MAX              user code lies below it
  *     FB_CPU_RETURN_ON_STACK     1: a call pushes the return address
  *     fb_cpu_pc, _sp, _fp        of an mcontext_t
+ *     fb_cpu_pc_set              where the thread goes on
  *     fb_cpu_return_register     the link register; 0 where there is none
  *     fb_cpu_register            by DWARF number; false if there is none such
  *     fb_cpu_return_address      a return address without its authentication code

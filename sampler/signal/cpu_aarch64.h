@@ -19,6 +19,11 @@ static inline uint64_t fb_cpu_pc(const mcontext_t *regs)
     return regs->pc;
 }
 
+static inline void fb_cpu_pc_set(mcontext_t *regs, uint64_t pc)
+{
+    regs->pc = pc;
+}
+
 static inline uint64_t fb_cpu_sp(const mcontext_t *regs)
 {
     return regs->sp;

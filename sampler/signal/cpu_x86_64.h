@@ -18,6 +18,11 @@ static inline uint64_t fb_cpu_pc(const mcontext_t *regs)
     return (uint64_t)regs->gregs[REG_RIP];
 }
 
+static inline void fb_cpu_pc_set(mcontext_t *regs, uint64_t pc)
+{
+    regs->gregs[REG_RIP] = (greg_t)pc;
+}
+
 static inline uint64_t fb_cpu_sp(const mcontext_t *regs)
 {
     return (uint64_t)regs->gregs[REG_RSP];

@@ -65,6 +65,8 @@ static void a_wrong_value_is_a_sentence_that_names_it(void **state)
         {"FLAMEBANK_LABELS", "=b"},
         {"FLAMEBANK_FOLLOW", "fork,vfork"},
         {"FLAMEBANK_OFF", "yes"},
+        {"FLAMEBANK_GUARD", "yes"},
+        {"FLAMEBANK_GUARD", "2"},
         {"FLAMEBANK_OUT", ""},
         {"FLAMEBANK_OUT", "a%x.fbank"},
         {"FLAMEBANK_OUT", "a%"},
@@ -97,6 +99,10 @@ static void right_values_are_taken(void **state)
     assert_int_equal(c.mode, 0640);
     assert_true(read_with("FLAMEBANK_OFF", "1", &c, message));
     assert_true(c.off);
+    assert_true(read_with("FLAMEBANK_GUARD", "1", &c, message));
+    assert_true(c.guard);
+    assert_true(read_with("FLAMEBANK_GUARD", "0", &c, message));
+    assert_false(c.guard);
     assert_true(read_with("FLAMEBANK_FOLLOW", "none", &c, message));
     assert_false(c.follow_fork || c.follow_exec);
     assert_true(read_with("FLAMEBANK_OUT", "/x/%p%%.fbank", &c, message));
