@@ -33,11 +33,17 @@ static void lose(enum fb_loss_cause cause, uint64_t ticks)
     atomic_fetch_add_explicit(&fb_handler_losses[cause], ticks, memory_order_relaxed);
 }
 
+/* errno is written only where a call failed: a raw clone() may share it with its maker, and what it
+ * was a moment ago must not come back there. */
 static uint64_t now_ns(void)
 {
+    int saved = errno;
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0) {
+        errno = saved;
+        return 0;
+    }
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -175,13 +181,11 @@ bool fb_handler_knows(const siginfo_t *info)
 bool fb_handle_cpu(const siginfo_t *info, void *context)
 {
     uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
-    int saved = errno;
 
     if (!fb_handler_knows(info))
         return false;
     tick(&slots[offset / sizeof *slots], context,
          1u + (info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0u));
-    errno = saved;
     return true;
 }
 
@@ -190,14 +194,20 @@ bool fb_handle_cpu(const siginfo_t *info, void *context)
 static bool thread_is_ours(const struct fb_task *t, const ucontext_t *uc)
 {
     uintptr_t sp = stack_pointer(uc);
+    int saved = errno;
+    long tid;
 
-    return (sp >= t->stack.low && sp < t->stack.top) || t->tid == (int32_t)syscall(SYS_gettid);
+    if (sp >= t->stack.low && sp < t->stack.top)
+        return true;
+    tid = syscall(SYS_gettid);
+    if (tid < 0)
+        errno = saved;
+    return t->tid == (int32_t)tid;
 }
 
 bool fb_handle_itimer(const siginfo_t *info, void *context)
 {
     struct fb_task *t = fb_task_self;
-    int saved = errno;
 
     if (info->si_code != SI_KERNEL)
         return false;
@@ -205,6 +215,5 @@ bool fb_handle_itimer(const siginfo_t *info, void *context)
         lose(FB_LOSS_UNKNOWN_THREAD, 1);
     else
         tick(t, context, 1);
-    errno = saved;
     return true;
 }
