@@ -74,12 +74,36 @@ void fb_preload_end(void)
         fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
 }
 
+void fb_preload_forget(void)
+{
+    atomic_store(&active, false);
+}
+
+/* A last tick of ITIMER_PROF that waits because every thread blocks the signal is there after exec
+ * too, and kills a program that lets it in. */
+static void waiting_tick_drop(void)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t profiling;
+    sigset_t waiting;
+    siginfo_t info;
+
+    sigemptyset(&profiling);
+    sigaddset(&profiling, SIGPROF);
+    if (config.clock != FB_CLOCK_ITIMER || fb_real.sigpending(&waiting) != 0 ||
+        sigismember(&waiting, SIGPROF) != 1)
+        return;
+    if (fb_real.sigtimedwait(&profiling, &info, &at_once) == SIGPROF && !fb_entry_is_tick(&info))
+        kill(getpid(), SIGPROF); /* the host's own, back again */
+}
+
 void fb_preload_exec(void)
 {
     fb_entry_exec();
     if (!fb_preload_active())
         return;
     fb_clock_process_stop();
+    waiting_tick_drop();
     if (something_to_write())
         fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
 }

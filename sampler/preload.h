@@ -7,8 +7,8 @@
  *   exec   is followed because LD_PRELOAD and FLAMEBANK_RUN are inherited; without "exec" in
  *          FLAMEBANK_FOLLOW our name is taken out of LD_PRELOAD.  What was sampled is written
  *          before (at most 200 ms), and ITIMER_PROF is stopped, which would kill the new program.
- *   vfork, clone, posix_spawn: the child shares our memory or has no timers; every hook looks at
- *          the process id first and does nothing there.
+ *   vfork, posix_spawn, clone and _Fork(): the child shares our memory or has no timers; every hook
+ *          looks at the process id first and does nothing there.
  *   end    exit, _exit, quick_exit and the end of the last thread write what is there and END, at
  * most 200 ms; a signal's death loses what came since the last second. secure mode, a second copy
  * of the library, FLAMEBANK_OFF=1: nothing is done at all. */
@@ -25,6 +25,9 @@ bool fb_preload_own_process(void);
 
 /* Writes what is there; the process ends after it. */
 void fb_preload_end(void);
+
+/* In a copy of the process that was made past the fork hooks: it is not sampled. */
+void fb_preload_forget(void);
 
 /* Around exec: fb_preload_exec_failed() when it returns. */
 void fb_preload_exec(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 struct fb_real fb_real;
+long (*fb_syscall_real)(long number, ...);
 
 struct row {
     size_t offset;
@@ -27,6 +28,9 @@ static const struct row rows[] = {
     ROW(execvp, "execvp"),
     ROW(execvpe, "execvpe"),
     ROW(fexecve, "fexecve"),
+    ROW(execveat, "execveat"),
+    ROW(clone, "clone"),
+    ROW(fork_alone, "_Fork"),
     ROW(exit_now, "_exit"),
     ROW(setitimer, "setitimer"),
     ROW(getitimer, "getitimer"),
@@ -57,6 +61,8 @@ void fb_real_find(void)
 {
     static _Bool found; /* calls before the constructor come from one thread */
 
+    void *by_number;
+
     if (found)
         return;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -64,5 +70,7 @@ void fb_real_find(void)
 
         memcpy((char *)&fb_real + rows[i].offset, &symbol, sizeof symbol);
     }
+    by_number = dlsym(RTLD_NEXT, "syscall");
+    memcpy(&fb_syscall_real, &by_number, sizeof by_number);
     found = 1;
 }

@@ -21,7 +21,10 @@ struct fb_real {
     int (*execvp)(const char *, char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
     int (*fexecve)(int, char *const[], char *const[]);
-    void (*exit_now)(int); /* _exit */
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
+    int (*clone)(int (*)(void *), void *, int, void *, ...);
+    pid_t (*fork_alone)(void); /* _Fork */
+    void (*exit_now)(int);     /* _exit */
     int (*setitimer)(int, const struct itimerval *, struct itimerval *);
     int (*getitimer)(int, struct itimerval *);
     int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
@@ -48,6 +51,9 @@ struct fb_real {
 };
 
 extern struct fb_real fb_real;
+
+/* syscall(), at a place of its own for code that is no C. */
+extern long (*fb_syscall_real)(long number, ...);
 
 /* Fills what is still NULL. */
 void fb_real_find(void);

@@ -55,6 +55,16 @@ FB_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
     return -1;
 }
 
+FB_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],
+                       int flags)
+{
+    fb_real_find();
+    fb_preload_exec();
+    fb_real.execveat(folder, path, argv, envp, flags);
+    fb_preload_exec_failed();
+    return -1;
+}
+
 /* The arguments up to the NULL, NULL included. */
 static size_t list_count(va_list list)
 {

@@ -44,6 +44,7 @@ fuzz_all() {
 stage "format" format
 stage "tests under ASan and UBSan" tests_of dev
 stage "tests of the shipped build" tests_of release -L 'cli|e2e|check'
+stage "long runs of the shipped build" env FB_SLOW=1 ctest --test-dir build/release --output-on-failure -L slow
 stage "unit tests under TSan" tests_of tsan -L unit
 stage "unit tests under valgrind" valgrind_units
 stage "fuzzing" fuzz_all

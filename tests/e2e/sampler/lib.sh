@@ -29,6 +29,12 @@ fact() {
     "$hosts/bank_facts" "$1" "$2" 2> /dev/null || echo none
 }
 
+# For tests of minutes: ./dev check sets FB_SLOW.
+slow() {
+    [ "${FB_SLOW:-}" = 1 ] || exit 77
+    "$@"
+}
+
 # For processes that a test kills: no shell between.
 start() {
     env FLAMEBANK_OUT="$folder/banks/%e.%p.fbank" LD_PRELOAD="$library" "$@" &
