@@ -1,8 +1,9 @@
 /* regex.h - regular expressions: the wrapper of PCRE2.
  *
  * Patterns match anywhere in the text unless anchored; text and pattern are bytes, UTF-8 allowed
- * but not required.  Compiled once, JIT where the machine has it; the match is bounded in steps,
- * so that a hostile pattern ends with FB_REGEX_LIMIT and not in hours. */
+ * but not required.  Compiled once, JIT where the machine has it; a text that lacks the plain
+ * characters that the pattern asks for (literal.h) never reaches it.  The match is bounded in
+ * steps, so that a hostile pattern ends with FB_REGEX_LIMIT and not in hours. */
 #ifndef FB_BASE_REGEX_H
 #define FB_BASE_REGEX_H
 
@@ -24,6 +25,9 @@ enum fb_regex_found fb_regex_find(const struct fb_regex *regex, const char *text
 
 /* The same; a match that was given up counts as none. */
 bool fb_regex_match(const struct fb_regex *regex, const char *text, size_t len);
+
+/* Whether some plain text is known to be in all that matches; a pattern like "." needs none. */
+bool fb_regex_needs_literal(const struct fb_regex *regex);
 
 const char *fb_regex_pattern(const struct fb_regex *regex); /* as given; borrowed */
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols|layers]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -66,4 +66,8 @@ fi
 if wants symbols; then
     echo "== 10,000 addresses of a large library, against addr2line"
     bench_symbols
+fi
+if wants layers; then
+    echo "== layers: 100,000 distinct frames x 40 rules, and 1,000,000 samples into layers"
+    bench_layers
 fi

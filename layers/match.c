@@ -23,6 +23,13 @@ struct entry { /* of a function's list: a rule whose leaf tests it passes */
     bool is_end;
 };
 
+struct stack_test { /* a test that has a bit */
+    const struct fb_patterns *patterns;
+    const struct fb_layer_rule *rule;
+    enum fb_part part;
+    uint32_t bit;
+};
+
 struct matcher {
     const struct fb_layers *layers;
     const struct fb_functions *fns;
@@ -30,8 +37,10 @@ struct matcher {
     struct entry *lists; /* of all functions, one list after the other */
     size_t lists_count, lists_room;
     size_t *list_of_function; /* start in `lists` */
-    size_t words;             /* 64-bit words of bits on a node */
-    uint64_t *function_bits;  /* by function: which tests of the stack it passes */
+    struct stack_test *tests; /* of all rules */
+    size_t tests_count;
+    size_t words;            /* 64-bit words of bits on a node */
+    uint64_t *function_bits; /* by function: which tests of the stack it passes */
     struct fb_buf scratch, thread;
     size_t given_up, long_names;
     char *warning; /* the first pattern that was given up */
@@ -151,23 +160,28 @@ static bool list_rule(struct matcher *m, const struct fb_rule *rule, struct entr
     return !entry.is_transparent && !asks_stack(&rule->is) && !entry.not_leaf;
 }
 
-static void bits_add(struct matcher *m, const struct fb_tests *tests, const struct subject *s,
-                     const struct fb_layer_rule *rule, uint64_t *bits)
+static void tests_collect(struct matcher *m, const struct fb_tests *tests,
+                          const struct fb_layer_rule *rule)
 {
-    for (int part = 0; part < FB_PART_COUNT; part++) {
-        const struct fb_patterns *patterns = &tests->on[part];
-        uint32_t bit = tests->bit[part];
+    for (int part = 0; part < FB_PART_COUNT; part++)
+        if (tests->on[part].count > 0 && fb_part_is_of_stack((enum fb_part)part))
+            m->tests[m->tests_count++] =
+                (struct stack_test){&tests->on[part], rule, (enum fb_part)part, tests->bit[part]};
+}
+
+static void bits_set(struct matcher *m, const struct subject *s, uint64_t *bits)
+{
+    for (size_t i = 0; i < m->tests_count; i++) {
+        const struct stack_test *t = &m->tests[i];
         bool passes;
 
-        if (patterns->count == 0 || !fb_part_is_of_stack((enum fb_part)part))
-            continue;
-        if (part == FB_PART_THREAD)
-            passes = s->is_thread && (matches(m, patterns, &s->thread, rule) ||
-                                      matches(m, patterns, &s->thread_raw, rule));
+        if (t->part == FB_PART_THREAD)
+            passes = s->is_thread && (matches(m, t->patterns, &s->thread, t->rule) ||
+                                      matches(m, t->patterns, &s->thread_raw, t->rule));
         else
-            passes = !s->is_thread && matches(m, patterns, &s->name, rule);
+            passes = !s->is_thread && matches(m, t->patterns, &s->name, t->rule);
         if (passes)
-            bits[bit / 64] |= UINT64_C(1) << bit % 64;
+            bits[t->bit / 64] |= UINT64_C(1) << t->bit % 64;
     }
 }
 
@@ -188,14 +202,7 @@ static void function_prepare(struct matcher *m, uint32_t id)
             list_rule(m, &l->tests[i], (struct entry){.rule = (uint16_t)i}, &s, &l->rules[i]);
     fb_vec_reserve(&m->lists, &m->lists_room, m->lists_count + 1, sizeof *m->lists);
     m->lists[m->lists_count++] = (struct entry){.is_end = true};
-    for (size_t i = 0; l->bits > 0 && i < l->rules_count; i++) {
-        bits_add(m, &l->tests[i].is, &s, &l->rules[i], bits);
-        bits_add(m, &l->tests[i].is_not, &s, &l->rules[i], bits);
-    }
-    for (size_t i = 0; l->bits > 0 && m->to_caller && i < l->transparent_count; i++) {
-        bits_add(m, &l->transparent[i].is, &s, &l->transparent_rules[i], bits);
-        bits_add(m, &l->transparent[i].is_not, &s, &l->transparent_rules[i], bits);
-    }
+    bits_set(m, &s, bits);
 }
 
 static enum fb_status matcher_init(struct matcher *m, const struct fb_layers *layers,
@@ -210,6 +217,15 @@ static enum fb_status matcher_init(struct matcher *m, const struct fb_layers *la
     m->to_caller = charge == FB_CHARGE_AS_FILE ? layers->charge_caller : charge == FB_CHARGE_CALLER;
     m->fold_kernel = options && options->fold_kernel;
     m->words = (layers->bits + 63) / 64;
+    m->tests = fb_alloc_array(layers->bits, sizeof *m->tests);
+    for (size_t i = 0; i < layers->rules_count; i++) {
+        tests_collect(m, &layers->tests[i].is, &layers->rules[i]);
+        tests_collect(m, &layers->tests[i].is_not, &layers->rules[i]);
+    }
+    for (size_t i = 0; m->to_caller && i < layers->transparent_count; i++) {
+        tests_collect(m, &layers->transparent[i].is, &layers->transparent_rules[i]);
+        tests_collect(m, &layers->transparent[i].is_not, &layers->transparent_rules[i]);
+    }
     m->list_of_function = fb_alloc_array(fns->count, sizeof *m->list_of_function);
     m->function_bits = fb_alloc_array(fns->count * m->words, sizeof *m->function_bits);
     fb_vec_reserve(&m->lists, &m->lists_room, 1, sizeof *m->lists);
@@ -226,6 +242,7 @@ static enum fb_status matcher_init(struct matcher *m, const struct fb_layers *la
 static void matcher_done(struct matcher *m)
 {
     free(m->lists);
+    free(m->tests);
     free(m->list_of_function);
     free(m->function_bits);
     free(m->warning);

@@ -170,6 +170,67 @@ static void a_module_is_named_without_folder_and_version(void **state)
     fb_buf_done(&b);
 }
 
+static void tiers_and_threads_of_folded_text_are_kept(void **state)
+{
+    struct fb_read_report report;
+    const char *text = "[C2 CompilerThre0 tid=7];a/B.c_[0];a/B.c_[1];a/B.c_[j];a/B.c_[i] 2\n"
+                       "[libz.so.1];x 3\n[unknown];x 1\n[w];x 5\n[z] 4\n";
+    struct fb_profile *p = read_folded(text, &report);
+    struct fb_functions fns;
+    struct fb_buf out = {0}, name = {0};
+    uint32_t *of_frame;
+    int threads = 0;
+
+    (void)state;
+    fb_writers[1].write(p, NULL, &out);
+    assert_string_equal(out.data, text);
+    fb_functions_init(&fns);
+    of_frame = fb_functions_add(&fns, p, NULL);
+    for (uint32_t f = 1; f < fns.count; f++)
+        threads += fb_function_is_thread(&fns, f, &name);
+    assert_int_equal(threads, 2);
+    assert_string_equal(name.data, "C2 CompilerThre0w");
+    assert_int_equal(fb_function_tier(&fns.items[2]), FB_TIER_INTERPRETED);
+    assert_int_equal(fb_function_tier(&fns.items[3]), FB_TIER_C1);
+    assert_int_equal(fb_function_tier(&fns.items[4]), FB_TIER_C2);
+    assert_int_equal(fb_function_tier(&fns.items[5]), FB_TIER_INLINED);
+    free(of_frame);
+    fb_functions_done(&fns);
+    fb_buf_done(&name);
+    fb_buf_done(&out);
+    fb_profile_free(p);
+}
+
+static void threads_become_roots_and_no_weight_is_lost(void **state)
+{
+    struct fb_profile *p = fb_profile_new();
+    fb_frame_id main_frame, f;
+    fb_stack_id outer, inner;
+    uint32_t one, two;
+    struct fb_buf out = {0};
+
+    (void)state;
+    main_frame =
+        fb_profile_frame_put(p, &(struct fb_frame){.name = fb_strings_put_z(&p->strings, "main")});
+    f = fb_profile_frame_put(p, &(struct fb_frame){.name = fb_strings_put_z(&p->strings, "f")});
+    outer = fb_profile_stack_put(p, FB_STACK_ROOT, main_frame);
+    inner = fb_profile_stack_put(p, outer, f);
+    one = fb_profile_thread_add(p, 7, fb_strings_put_z(&p->strings, "w-1"));
+    two = fb_profile_thread_add(p, 8, 0);
+    fb_profile_sample_add(p, 0, one, inner, 1);
+    fb_profile_sample_add(p, 0, one, outer, 2);
+    fb_profile_sample_add(p, 0, two, inner, 4);
+    fb_profile_sample_add(p, 0, FB_NO_THREAD, inner, 8);
+    fb_profile_sample_add(p, 0, one, FB_STACK_ROOT, 16);
+    fb_profile_sample_add(p, 0, one, inner, 32);
+    fb_profile_root_threads(p);
+    fb_writers[1].write(p, NULL, &out);
+    assert_string_equal(out.data, "[tid=8];main;f 4\n[w-1 tid=7] 16\n[w-1 tid=7];main 2\n"
+                                  "[w-1 tid=7];main;f 33\nmain;f 8\n");
+    fb_buf_done(&out);
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +241,8 @@ int main(void)
         cmocka_unit_test(recursion_counts_once_in_the_total),
         cmocka_unit_test(a_counter_is_read_between_its_rows),
         cmocka_unit_test(a_module_is_named_without_folder_and_version),
+        cmocka_unit_test(tiers_and_threads_of_folded_text_are_kept),
+        cmocka_unit_test(threads_become_roots_and_no_weight_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
