@@ -40,6 +40,10 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
                                        FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WEIGHT] = {"sampler.weight", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_OVERRUN] = {"sampler.overrun", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_SIGNALS] = {"sampler.signals", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_FOREIGN] = {"sampler.foreign", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_STRAYS] = {"sampler.strays", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_KEPT] = {"sampler.kept", "ticks", FB_COUNTER_CUMULATIVE},
 };
 
 void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap)
@@ -162,6 +166,10 @@ void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *ow
     set(c, FB_COUNTER_BYTES, own->bytes);
     set(c, FB_COUNTER_WEIGHT, own->weight);
     set(c, FB_COUNTER_OVERRUN, own->overrun);
+    set(c, FB_COUNTER_SIGNALS, own->signals);
+    set(c, FB_COUNTER_FOREIGN, own->foreign);
+    set(c, FB_COUNTER_STRAYS, own->strays);
+    set(c, FB_COUNTER_KEPT, own->kept);
     c->started = true;
 }
 

@@ -43,6 +43,10 @@ enum fb_counter_id {
     FB_COUNTER_SWITCH_INVOLUNTARY,
     FB_COUNTER_WEIGHT,
     FB_COUNTER_OVERRUN,
+    FB_COUNTER_SIGNALS,
+    FB_COUNTER_FOREIGN,
+    FB_COUNTER_STRAYS,
+    FB_COUNTER_KEPT,
     FB_COUNTER_COUNT
 };
 
@@ -55,6 +59,10 @@ struct fb_counters_own {
     uint64_t bytes;
     uint64_t weight;
     uint64_t overrun;
+    uint64_t signals; /* these four: enum fb_handler_count */
+    uint64_t foreign;
+    uint64_t strays;
+    uint64_t kept;
 };
 
 struct fb_counter_row {

@@ -99,6 +99,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
     const struct sigaction once = {.sa_handler = SIG_DFL};
     struct sigaction host;
 
+    fb_handler_count(FB_COUNT_FOREIGN, 1);
     if (!host_read(&host) || host.sa_handler == SIG_IGN)
         return;
     if (host.sa_handler == SIG_DFL) {
@@ -116,6 +117,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 {
     bool ours = false;
 
+    fb_handler_count(FB_COUNT_SIGNALS, 1);
     if (clock_kind == FB_CLOCK_CPU)
         ours = fb_handle_cpu(info, context);
     else if (!atomic_load(&host_has_itimer))

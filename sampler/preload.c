@@ -172,9 +172,7 @@ static void child_start(void)
         atomic_store(&active, false);
         return;
     }
-    for (unsigned i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
-        atomic_store(&fb_handler_losses[i], 0);
-    atomic_store(&fb_handler_ticked, false);
+    fb_handler_fork_child();
     fb_pool_init(pool_memory);
     fb_manifest_start(&manifest);
     manifest.parent_writer = parent;

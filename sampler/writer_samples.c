@@ -341,6 +341,7 @@ void fb_samples_keep_last(struct fb_writer *w)
         if (r.weight == 0 || r.weight * w->config->interval_ns > KEPT_NS_MAX)
             continue;
         atomic_fetch_add(&t->kept, r.weight);
+        fb_handler_count(FB_COUNT_KEPT, r.weight);
         w->exited_weight += r.weight;
         record_add(w, &r);
     }

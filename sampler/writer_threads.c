@@ -280,6 +280,10 @@ void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
         .weight = w->exited_weight,
         .overrun = w->exited_overrun,
         .bytes = w->sink.bytes,
+        .signals = atomic_load(&fb_handler_counts[FB_COUNT_SIGNALS]),
+        .foreign = atomic_load(&fb_handler_counts[FB_COUNT_FOREIGN]),
+        .strays = atomic_load(&fb_handler_counts[FB_COUNT_STRAYS]),
+        .kept = atomic_load(&fb_handler_counts[FB_COUNT_KEPT]),
     };
     uint32_t end = fb_threads_end();
 

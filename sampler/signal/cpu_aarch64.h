@@ -47,6 +47,18 @@ static inline bool fb_cpu_register(const mcontext_t *regs, unsigned dwarf, uint6
     return true;
 }
 
+static inline long fb_cpu_system_call(long number, long a, const void *b, void *c, long d)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register const void *x1 __asm__("x1") = b;
+    register void *x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    return x0;
+}
+
 /* xpaclri strips the authentication code from x30; where the CPU has none it is a no-op. */
 static inline uint64_t fb_cpu_return_address(uint64_t address)
 {

@@ -51,6 +51,18 @@ static inline bool fb_cpu_register(const mcontext_t *regs, unsigned dwarf, uint6
     return true;
 }
 
+static inline long fb_cpu_system_call(long number, long a, const void *b, void *c, long d)
+{
+    register long fourth __asm__("r10") = d;
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
 static inline uint64_t fb_cpu_return_address(uint64_t address)
 {
     return address;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sampler/signal/cpu.h"
 
@@ -91,14 +90,10 @@ bool fb_guard_word(uint64_t address, uint64_t *ret_word)
 /* The kernel copies the set before it looks at what to do with it; without one (0) it does not. */
 bool fb_guard_page(uint64_t address)
 {
-    int saved = errno;
-    bool readable;
+    const void *set = (const void *)(uintptr_t)((address | 8) & ~UINT64_C(7));
 
-    readable = syscall(SYS_rt_sigprocmask, (long)NO_SUCH_HOW, (long)((address | 8) & ~UINT64_C(7)),
-                       NULL, (long)KERNEL_SET_BYTES) == 0 ||
-               errno != EFAULT;
-    errno = saved;
-    return readable;
+    return fb_cpu_system_call(SYS_rt_sigprocmask, NO_SUCH_HOW, set, NULL, KERNEL_SET_BYTES) !=
+           -EFAULT;
 }
 
 static bool blocked(uint64_t mask)
@@ -120,16 +115,12 @@ static bool stack_allows(const ucontext_t *uc)
 
 bool fb_guard_usable(const ucontext_t *uc)
 {
-    int saved = errno;
     uint64_t mask = 0;
-    bool ok;
 
     if (!fb_guard_stands() || !stack_allows(uc))
         return false;
-    ok = syscall(SYS_rt_sigprocmask, (long)SIG_BLOCK, NULL, &mask, (long)KERNEL_SET_BYTES) == 0 &&
-         !blocked(mask);
-    errno = saved;
-    return ok;
+    return fb_cpu_system_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, KERNEL_SET_BYTES) == 0 &&
+           !blocked(mask);
 }
 
 bool fb_guard_recover(const siginfo_t *info, void *context)

@@ -15,6 +15,7 @@
 enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
+_Atomic uint64_t fb_handler_counts[FB_COUNT_COUNT];
 _Atomic bool fb_handler_ticked;
 _Atomic uint32_t fb_handler_scale = 1;
 _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
@@ -28,9 +29,30 @@ void fb_handler_init(struct fb_task *threads, uint32_t count)
     slot_count = count;
 }
 
+void fb_handler_fork_child(void)
+{
+    for (unsigned i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
+        atomic_store(&fb_handler_losses[i], 0);
+    for (unsigned i = 0; i < FB_COUNT_COUNT; i++)
+        atomic_store(&fb_handler_counts[i], 0);
+    atomic_store(&fb_handler_ticked, false);
+}
+
+void fb_handler_count(enum fb_handler_count what, uint64_t n)
+{
+    atomic_fetch_add_explicit(&fb_handler_counts[what], n, memory_order_relaxed);
+}
+
 static void lose(enum fb_loss_cause cause, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&fb_handler_losses[cause], ticks, memory_order_relaxed);
+}
+
+/* A signal of ours that found no thread to be of. */
+static void stray(uint64_t ticks)
+{
+    fb_handler_count(FB_COUNT_STRAYS, 1);
+    lose(FB_LOSS_UNKNOWN_THREAD, ticks);
 }
 
 /* errno is written only where a call failed: a raw clone() may share it with its maker, and what it
@@ -142,8 +164,10 @@ static void tick(struct fb_task *t, const void *context, uint32_t expiries)
     uint32_t weight = expiries * scale;
     uint64_t start_ns = now_ns();
 
-    if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE)
+    if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE) {
+        stray(weight);
         return;
+    }
     atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
     sum(&t->overrun, weight - scale);
@@ -160,6 +184,7 @@ void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
         return;
     atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
+    fb_handler_count(FB_COUNT_KEPT, weight);
     segment = segment_take(t);
     if (segment == NULL) {
         lose(FB_LOSS_NO_SEGMENT, weight);
@@ -212,7 +237,7 @@ bool fb_handle_itimer(const siginfo_t *info, void *context)
     if (info->si_code != SI_KERNEL)
         return false;
     if (t == NULL || !thread_is_ours(t, context))
-        lose(FB_LOSS_UNKNOWN_THREAD, 1);
+        stray(1);
     else
         tick(t, context, 1);
     return true;

@@ -23,6 +23,20 @@
 /* Ticks (or threads, see raw_format.h) that are no whole sample, since start. */
 extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 
+/* What arrived, since start.  Without a loss without a name
+ *     SIGNALS = the threads' handler_count + FOREIGN + STRAYS
+ *     ticks in the bank and ticks lost = handler_count + the threads' overrun + KEPT
+ * (for a rate of one tick an expiry).  tests/e2e/sampler/torture.sh holds a bank to it. */
+enum fb_handler_count {
+    FB_COUNT_SIGNALS, /* every SIGPROF, before anything is decided                 */
+    FB_COUNT_FOREIGN, /* passed on to the host                                     */
+    FB_COUNT_STRAYS,  /* ours, but of no thread that is sampled: FB_LOSS_UNKNOWN_THREAD */
+    FB_COUNT_KEPT,    /* ticks that no signal brought: due at the end of a thread or process */
+    FB_COUNT_COUNT
+};
+
+extern _Atomic uint64_t fb_handler_counts[FB_COUNT_COUNT];
+
 /* Some tick came since start: there may be something to write. */
 extern _Atomic bool fb_handler_ticked;
 
@@ -33,6 +47,11 @@ extern _Atomic uint32_t fb_handler_scale;
 extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
 void fb_handler_init(struct fb_task *threads, uint32_t count);
+
+/* In the child of a fork: all counts and losses start anew. */
+void fb_handler_fork_child(void);
+
+void fb_handler_count(enum fb_handler_count what, uint64_t n);
 
 /* Threads' own timers: ours if the signal carries a timer's value that points at a slot. */
 bool fb_handle_cpu(const siginfo_t *info, void *context);

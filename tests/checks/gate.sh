@@ -40,11 +40,15 @@ fuzz_all() {
     done
     rm -f /tmp/gate-fuzz.$$
 }
+torture_long() {
+    FB_TORTURE_SECONDS=150 ctest --test-dir build/release --output-on-failure -R '^e2e/sampler/torture$'
+}
 
 stage "format" format
 stage "tests under ASan and UBSan" tests_of dev
 stage "tests of the shipped build" tests_of release -L 'cli|e2e|check'
 stage "long runs of the shipped build" env FB_SLOW=1 ctest --test-dir build/release --output-on-failure -L slow
+stage "five minutes of torture" torture_long
 stage "unit tests under TSan" tests_of tsan -L unit
 stage "unit tests under valgrind" valgrind_units
 stage "fuzzing" fuzz_all

@@ -37,6 +37,8 @@ if [ "$actual" != "$wanted" ]; then
     rm -f "${TMPDIR:-/tmp}/fb-exports.$$"
 fi
 
+nm "$library" 2> /dev/null | grep -q guard_inject && complain "has the faults of tests in it"
+
 newest=$(readelf -VW "$library" | grep -o 'GLIBC_2\.[0-9]*' | sort -u -t. -k2n | tail -1)
 [ "${newest#GLIBC_2.}" -le 34 ] || complain "needs $newest, more than GLIBC_2.34"
 [ $bad = 0 ] && echo "needs the C library alone, newest symbol $newest, $(echo "$actual" | wc -l) exports"

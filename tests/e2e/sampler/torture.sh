@@ -1,0 +1,57 @@
+#!/bin/bash
+# torture.sh LIBRARY HOSTS CASE: everything at once at the highest rate, and an exact account.
+# FB_TORTURE_SECONDS: how long each of the two clocks is used (10; the gate: 150).
+source "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# Every signal is in the bank, passed on, or lost by name; every tick is in the bank or lost by name.
+account() { # BANK
+    local signals handled foreign strays overrun kept weight lost cause
+    signals=$(fact "$1" counter.sampler.signals)
+    handled=$(fact "$1" counter.sampler.handler_count)
+    foreign=$(fact "$1" counter.sampler.foreign)
+    strays=$(fact "$1" counter.sampler.strays)
+    overrun=$(fact "$1" counter.sampler.overrun)
+    kept=$(fact "$1" counter.sampler.kept)
+    weight=$(fact "$1" weight)
+    lost=0
+    for cause in 0 2 3 9; do # segments, small stacks, writing, tables
+        lost=$((lost + $(fact "$1" loss.$cause)))
+    done
+    echo "${1##*/}: $signals signals = $handled handled + $foreign foreign + $strays strays;" \
+        "$weight ticks + $lost lost = $handled + $overrun overruns + $kept kept"
+    [ "$signals" = $((handled + foreign + strays)) ] || fail "signals do not add up"
+    [ $((weight + lost)) = $((handled + overrun + kept)) ] || fail "ticks do not add up"
+}
+
+torture() { # CLOCK
+    local bank host root=''
+    FLAMEBANK_CLOCK=$1 FLAMEBANK_GUARD=1 FLAMEBANK_HZ=10000 profiled "$hosts/torture" \
+        "${FB_TORTURE_SECONDS:-10}" "$hosts/throws.so" > out 2> err || fail "$1: status $?: $(cat out err)"
+    [ ! -s err ] || fail "$1: messages: $(cat err)"
+    cat out
+    for bank in banks/*; do
+        whole "$bank"
+        if [ "$(fact "$bank" manifest.run_root)" = 1 ]; then
+            root=$bank
+            account "$bank"
+        elif [ "$(fact "$bank" ended)" = 1 ]; then
+            account "$bank" > child || { cat child; exit 1; }
+        fi
+    done
+    [ -n "$root" ] || fail "$1: no bank of the first process"
+    host=$(sed 's/.*foreign //' out)
+    [ "$(fact "$root" counter.sampler.foreign)" = "$host" ] || fail "$1: the host counted $host of its own"
+    if [ "$1" = cpu ]; then # the process-wide clock loses ticks of several threads at once
+        near "$(($(fact "$root" weight) / 10))" "$(($(fact "$root" counter.threads.cpu_ns) / 1000000))" 10 ||
+            fail "$(fact "$root" weight) ticks, $(fact "$root" counter.threads.cpu_ns) ns"
+    fi
+    echo "$(banks '*') banks"
+    rm -f banks/*
+}
+
+both_clocks() {
+    torture cpu
+    torture itimer
+}
+
+"$case" "$@"
