@@ -22,6 +22,7 @@
 #include "sampler/modules.h"
 #include "sampler/signal/cpu.h"
 #include "sampler/signal/walk.h"
+#include "tests/unit/sampler/all_tables.h"
 
 enum { SIGNALS = 1000, ROUNDS = 21, FRAMES_MAX = 512, METHODS = 5 };
 
@@ -178,6 +179,7 @@ int main(void)
     stack_find();
     if (!fb_modules_scan(on_event, NULL))
         return 1;
+    all_tables_make();
     fb_modules_stats_get(&stats);
     printf("tables: %u modules, %.0f KiB, built in %.1f ms of CPU\n", stats.live,
            (double)stats.table_bytes / 1024, (double)stats.build_ns / 1e6);

@@ -154,6 +154,11 @@ static const uint8_t *letters_read(struct fb_wire_in *in)
     return in->bad ? NULL : letters;
 }
 
+static uint64_t cie_id(const struct fb_cfi *cfi)
+{
+    return cfi->debug ? 0xffffffff : 0;
+}
+
 static bool cie_read(const struct fb_cfi *cfi, size_t at, struct fb_cfi_cie *ret_cie)
 {
     struct fb_cfi_cie cie = {.at = at};
@@ -162,7 +167,7 @@ static bool cie_read(const struct fb_cfi *cfi, size_t at, struct fb_cfi_cie *ret
     const uint8_t *letters;
     uint8_t version;
 
-    if (record_open(cfi, at, &record) != RECORD_GOOD || fb_wire_get_le(in, 4) != 0)
+    if (record_open(cfi, at, &record) != RECORD_GOOD || fb_wire_get_le(in, 4) != cie_id(cfi))
         return false;
     version = fb_wire_get_u8(in);
     letters = letters_read(in);
@@ -206,16 +211,28 @@ bool fb_cfi_cie_get(struct fb_cfi *cfi, size_t at)
     return cie_read(cfi, at, &cfi->cie);
 }
 
-static bool fde_read(struct fb_cfi *cfi, struct record *record, uint64_t cie_distance, size_t id_at,
+/* The id of an FDE says where its CIE is: so far back, or in a .debug_frame its offset. */
+static bool cie_locate(const struct fb_cfi *cfi, uint64_t id, size_t id_at, size_t *ret_cie)
+{
+    if (!cfi->debug && id > id_at)
+        return false;
+    *ret_cie = cfi->debug ? (size_t)id : id_at - (size_t)id;
+    return true;
+}
+
+static bool fde_read(struct fb_cfi *cfi, struct record *record, uint64_t id, size_t id_at,
                      struct fb_cfi_fde *ret_fde)
 {
     struct fb_wire_in *in = &record->in;
     uint64_t start;
     uint64_t length;
+    size_t cie;
 
-    if (cie_distance > id_at || !fb_cfi_cie_get(cfi, id_at - (size_t)cie_distance))
+    if (!cie_locate(cfi, id, id_at, &cie) || !fb_cfi_cie_get(cfi, cie))
         return false;
     start = fb_cfi_read_pointer(cfi, in, cfi->cie.pointer_encoding);
+    if (cfi->debug)
+        start += cfi->bias;
     length = fb_cfi_read_pointer(cfi, in, cfi->cie.pointer_encoding & PE_FORMAT);
     if (cfi->cie.has_augmentation) {
         uint64_t size = fb_cfi_read_uleb(in);
@@ -232,7 +249,43 @@ static bool fde_read(struct fb_cfi *cfi, struct record *record, uint64_t cie_dis
     return true;
 }
 
+bool fb_cfi_cie_of(const struct fb_cfi *cfi, size_t at, size_t *ret_cie)
+{
+    struct record record;
+    size_t id_at;
+    uint64_t id;
+
+    if (record_open(cfi, at, &record) != RECORD_GOOD)
+        return false;
+    id_at = record.in.pos;
+    id = fb_wire_get_le(&record.in, 4);
+    return id != cie_id(cfi) && cie_locate(cfi, id, id_at, ret_cie);
+}
+
+bool fb_cfi_at(struct fb_cfi *cfi, size_t at, struct fb_cfi_fde *ret_fde)
+{
+    struct record record;
+    size_t id_at;
+    uint64_t id;
+
+    if (record_open(cfi, at, &record) == RECORD_GOOD) {
+        id_at = record.in.pos;
+        id = fb_wire_get_le(&record.in, 4);
+        if (id != cie_id(cfi) && fde_read(cfi, &record, id, id_at, ret_fde))
+            return true;
+    }
+    cfi->bad_records++;
+    return false;
+}
+
 bool fb_cfi_next(struct fb_cfi *cfi, struct fb_cfi_fde *ret_fde)
+{
+    size_t at;
+
+    return fb_cfi_next_at(cfi, &at, ret_fde);
+}
+
+bool fb_cfi_next_at(struct fb_cfi *cfi, size_t *ret_at, struct fb_cfi_fde *ret_fde)
 {
     struct record record;
     enum record_kind kind;
@@ -247,8 +300,9 @@ bool fb_cfi_next(struct fb_cfi *cfi, struct fb_cfi_fde *ret_fde)
             continue;
         }
         id = fb_wire_get_le(&record.in, 4);
-        if (id == 0)
+        if (id == cie_id(cfi))
             continue; /* a CIE: read when an FDE asks for it */
+        *ret_at = record.at;
         if (fde_read(cfi, &record, id, id_at, ret_fde))
             return true;
         cfi->bad_records++;

@@ -1,4 +1,4 @@
-/* cfi.h - decodes the call frame information of one .eh_frame section.
+/* cfi.h - decodes the call frame information of one .eh_frame or .debug_frame section.
  *
  *     struct fb_cfi cfi = {.bytes = b, .size = n, .address = a, .machine = FB_MACHINE_HOST};
  *     while (fb_cfi_next(&cfi, &fde))
@@ -54,6 +54,8 @@ struct fb_cfi {
     size_t size;
     uint64_t address; /* runtime address of bytes[0] */
     enum fb_machine machine;
+    bool debug; /* a .debug_frame: its addresses want bias */
+    uint64_t bias;
 
     /* Zero at first, then kept by fb_cfi_next(). */
     size_t pos;
@@ -72,8 +74,15 @@ struct fb_cfi_fde {
 /* rule holds from runtime address pc on, up to the next row or fde->end. */
 typedef void (*fb_cfi_row_fn)(void *ctx, uint64_t pc, const struct fb_rule *rule);
 
-/* The next readable FDE; false at the end of the section. */
+/* The next readable FDE; false at the end of the section.  The second says where its record is. */
 bool fb_cfi_next(struct fb_cfi *cfi, struct fb_cfi_fde *ret_fde);
+bool fb_cfi_next_at(struct fb_cfi *cfi, size_t *ret_at, struct fb_cfi_fde *ret_fde);
+
+/* The FDE of the record at an offset of the section; pos stays. */
+bool fb_cfi_at(struct fb_cfi *cfi, size_t at, struct fb_cfi_fde *ret_fde);
+
+/* Where the CIE of the record at an offset is; false if it is not an FDE. */
+bool fb_cfi_cie_of(const struct fb_cfi *cfi, size_t at, size_t *ret_cie);
 
 /* Calls on_row for every change, in ascending pc order, the first at fde->start. */
 void fb_cfi_run(struct fb_cfi *cfi, const struct fb_cfi_fde *fde, fb_cfi_row_fn on_row, void *ctx);

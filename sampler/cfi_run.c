@@ -233,7 +233,8 @@ static bool step_pc(struct run *run, struct fb_wire_in *in, uint8_t op)
     uint64_t to;
 
     if (op == 0x01) {
-        to = fb_cfi_read_pointer(run->cfi, in, run->cie->pointer_encoding);
+        to = fb_cfi_read_pointer(run->cfi, in, run->cie->pointer_encoding) +
+             (run->cfi->debug ? run->cfi->bias : 0);
         return !in->bad && pc_move(run, to);
     }
     to = fb_wire_get_le(in, op == 0x02 ? 1 : op == 0x03 ? 2 : 4);

@@ -15,6 +15,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/real.h"
+#include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
 
@@ -155,6 +156,8 @@ static uint32_t serve(uint32_t *served)
         fb_writer_resume(&writer);
     if (bits != 0)
         fb_writer_flush(&writer, strongest(bits));
+    else if (question != *served)
+        fb_writer_tables_make(&writer);
     if (fb_clock_now() >= next_flush_ns && too_short_yet()) {
         next_flush_ns = fb_clock_now() + SHORT_LIFE_NS;
     } else if (fb_clock_now() >= next_flush_ns) {
@@ -254,6 +257,7 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
     atomic_store(&reasons, 0);
     atomic_store(&resumed, false);
     atomic_store(&running, true);
+    fb_code_map_bell_set(&asked);
     kept_fd = -1;
     /* Modules first: at once, but a process that is not the run's first may be a short one. */
     young = !config->root;

@@ -134,6 +134,15 @@ static uint64_t segment_end(const ElfW(Phdr) * phdrs, size_t count, uint64_t bia
     return address;
 }
 
+bool fb_image_eh_frame_find(const struct fb_image *image, const ElfW(Phdr) * phdrs, size_t count,
+                            const struct fb_self_read *reader, uint64_t *ret_address,
+                            uint64_t *ret_room)
+{
+    *ret_address = image->eh_hdr != 0 ? eh_frame_find(image, reader) : 0;
+    *ret_room = segment_end(phdrs, count, image->bias, *ret_address) - *ret_address;
+    return *ret_address != 0 && *ret_room > 0;
+}
+
 /* Follows the length fields in the bytes read so far: the end of the section if its terminator is
  * among them, else 0 and *pos at the record that is not whole yet. */
 static size_t terminator_find(const uint8_t *bytes, size_t size, size_t *pos)
@@ -161,13 +170,15 @@ bool fb_image_eh_frame_read(const struct fb_image *image, const ElfW(Phdr) * phd
                             const struct fb_self_read *reader, struct fb_pages *ret_pages,
                             struct fb_cfi *ret_cfi)
 {
-    uint64_t address = image->eh_hdr != 0 ? eh_frame_find(image, reader) : 0;
-    uint64_t room = segment_end(phdrs, count, image->bias, address) - address;
     struct fb_pages pages = {0};
+    uint64_t address;
+    uint64_t room;
     size_t size = 0;
     size_t pos = 0;
     size_t end = 0;
 
+    if (!fb_image_eh_frame_find(image, phdrs, count, reader, &address, &room))
+        return false;
     if (room > FB_IMAGE_EH_FRAME_MAX)
         room = FB_IMAGE_EH_FRAME_MAX;
     while (end == 0 && size < room) {

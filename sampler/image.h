@@ -39,6 +39,12 @@ bool fb_image_locate(const ElfW(Phdr) * phdrs, size_t count, uint64_t bias,
 void fb_image_build_id_read(struct fb_image *image, const ElfW(Phdr) * phdrs, size_t count,
                             const struct fb_self_read *reader);
 
+/* Where .eh_frame starts, as .eh_frame_hdr says, and the room up to the end of its segment; false
+ * if there is none. */
+bool fb_image_eh_frame_find(const struct fb_image *image, const ElfW(Phdr) * phdrs, size_t count,
+                            const struct fb_self_read *reader, uint64_t *ret_address,
+                            uint64_t *ret_room);
+
 /* Copies .eh_frame, from where .eh_frame_hdr says, up to its terminator or the end of the segment
  * that holds it, into ret_pages (the caller's to free); sets bytes, size, address, machine of
  * *ret_cfi. False if there is none that can be read. */

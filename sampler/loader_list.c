@@ -75,19 +75,22 @@ static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
     return h;
 }
 
-static void identities_set(struct fb_loader_list *list)
+static uint64_t identity_of(uint64_t bias, const ElfW(Phdr) * phdrs, uint32_t phdr_count,
+                            const char *name, size_t length)
 {
-    struct fb_loader_item *items = list->items.data;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-    for (uint32_t i = 0; i < list->count; i++) {
-        const char *name = fb_loader_list_name(list, &items[i]);
-        uint64_t h = UINT64_C(0xcbf29ce484222325);
+    h = hash_bytes(h, &bias, sizeof bias);
+    h = hash_bytes(h, phdrs, phdr_count * sizeof *phdrs);
+    return hash_bytes(h, name, length);
+}
 
-        h = hash_bytes(h, &items[i].bias, sizeof items[i].bias);
-        h = hash_bytes(h, fb_loader_list_phdrs(list, &items[i]),
-                       items[i].phdr_count * sizeof(ElfW(Phdr)));
-        items[i].identity = hash_bytes(h, name, strlen(name));
-    }
+static void identity_set(const struct fb_loader_list *list, struct fb_loader_item *item)
+{
+    const char *name = fb_loader_list_name(list, item);
+
+    item->identity = identity_of(item->bias, fb_loader_list_phdrs(list, item), item->phdr_count,
+                                 name, strlen(name));
 }
 
 bool fb_loader_list_take(struct fb_loader_list *list)
@@ -102,10 +105,57 @@ bool fb_loader_list_take(struct fb_loader_list *list)
             break;
         dl_iterate_phdr(copy_one, &copy);
         if (!copy.full) {
-            identities_set(list);
+            struct fb_loader_item *items = list->items.data;
+
+            for (uint32_t k = 0; k < list->count; k++)
+                identity_set(list, &items[k]);
             return true;
         }
     }
     list->count = 0;
     return false;
+}
+
+bool fb_loader_list_add(struct fb_loader_list *list, uint64_t bias, const ElfW(Phdr) * phdrs,
+                        uint32_t phdr_count, const char *name)
+{
+    struct fb_loader_item item = {.bias = bias, .phdr_count = phdr_count};
+    struct fb_loader_item *items;
+    size_t headers = phdr_count * sizeof *phdrs;
+
+    if (!fb_pages_reserve(&list->items, (list->count + 1) * sizeof item) ||
+        !fb_pages_reserve(&list->text, list->text_size + headers + strlen(name) + 32) ||
+        !text_put(list, phdrs, headers, &item.phdrs_at) ||
+        !text_put(list, name, strlen(name) + 1, &item.name_at))
+        return false;
+    identity_set(list, &item);
+    items = list->items.data;
+    items[list->count++] = item;
+    return true;
+}
+
+struct search {
+    uint64_t bias;
+    uint64_t identity;
+    bool found;
+};
+
+static int search_one(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct search *search = ctx;
+    const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
+
+    (void)size;
+    search->found = info->dlpi_addr == search->bias &&
+                    identity_of(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, name,
+                                strnlen(name, NAME_BYTES_MAX - 1)) == search->identity;
+    return search->found;
+}
+
+bool fb_loader_list_holds(uint64_t bias, uint64_t identity)
+{
+    struct search search = {.bias = bias, .identity = identity};
+
+    dl_iterate_phdr(search_one, &search);
+    return search.found;
 }

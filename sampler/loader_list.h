@@ -43,6 +43,13 @@ struct fb_loader_counts fb_loader_counts_get(void);
 /* False without memory; the list is empty then. */
 bool fb_loader_list_take(struct fb_loader_list *list);
 
+/* Appends what the loader does not show; false without memory. */
+bool fb_loader_list_add(struct fb_loader_list *list, uint64_t bias, const ElfW(Phdr) * phdrs,
+                        uint32_t phdr_count, const char *name);
+
+/* Does the loader have a module of that identity at this moment? */
+bool fb_loader_list_holds(uint64_t bias, uint64_t identity);
+
 static inline const struct fb_loader_item *fb_loader_list_items(const struct fb_loader_list *list)
 {
     return list->items.data;

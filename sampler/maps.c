@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_HEAD = 96 }; /* addresses, rights, offset, device and inode; a path may be cut */
+enum { LINE_MAX_BYTES = 96 + FB_MAPS_PATH }; /* numbers, and a path that may be cut */
 
 static uint64_t hex(const char **at)
 {
@@ -23,31 +23,37 @@ static uint64_t hex(const char **at)
     }
 }
 
-/* "start-end rwxp offset dev inode ...": the inode of an anonymous mapping is 0. */
-static bool line_parse(const char *line, struct fb_map *ret_map)
+/* "start-end rwxp offset dev inode   path": the inode of an anonymous mapping is 0. */
+static const char *line_parse(const char *line, struct fb_map *ret_map)
 {
     const char *at = line;
 
     ret_map->start = hex(&at);
     if (*at++ != '-')
-        return false;
+        return NULL;
     ret_map->end = hex(&at);
-    if (*at != ' ' || strnlen(at, 5) < 5)
-        return false;
+    if (*at != ' ' || strnlen(at, 6) < 6)
+        return NULL;
     ret_map->executable = at[3] == 'x';
     at += 6;
-    for (int blanks = 0; blanks < 2 && *at != '\0'; at++)
-        blanks += *at == ' ';
-    ret_map->anonymous = at[0] == '0' && (at[1] == ' ' || at[1] == '\0');
-    return true;
+    ret_map->offset = hex(&at);
+    at += *at == ' ';
+    ret_map->device = hex(&at) << 32;
+    at += *at == ':';
+    ret_map->device |= hex(&at);
+    at += *at == ' ';
+    for (ret_map->inode = 0; *at >= '0' && *at <= '9'; at++)
+        ret_map->inode = ret_map->inode * 10 + (uint64_t)(*at - '0');
+    ret_map->anonymous = ret_map->inode == 0;
+    while (*at == ' ')
+        at++;
+    return at;
 }
 
-typedef bool (*map_fn)(const struct fb_map *map, void *ctx); /* false: enough */
-
-static void maps_each(map_fn each, void *ctx)
+void fb_maps_each(fb_maps_fn each, void *ctx)
 {
     char buffer[4096];
-    char line[LINE_HEAD];
+    char line[LINE_MAX_BYTES];
     size_t length = 0;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     struct fb_map map;
@@ -57,6 +63,8 @@ static void maps_each(map_fn each, void *ctx)
         return;
     while ((n = read(fd, buffer, sizeof buffer)) > 0)
         for (ssize_t i = 0; i < n; i++) {
+            const char *path;
+
             if (buffer[i] != '\n') {
                 if (length < sizeof line - 1)
                     line[length++] = buffer[i];
@@ -64,7 +72,8 @@ static void maps_each(map_fn each, void *ctx)
             }
             line[length] = '\0';
             length = 0;
-            if (line_parse(line, &map) && !each(&map, ctx))
+            path = line_parse(line, &map);
+            if (path != NULL && !each(&map, path, ctx))
                 goto done;
         }
 done:
@@ -77,10 +86,11 @@ struct search {
     bool is_found;
 };
 
-static bool search_map(const struct fb_map *map, void *ctx)
+static bool search_map(const struct fb_map *map, const char *path, void *ctx)
 {
     struct search *s = ctx;
 
+    (void)path;
     if (s->address < map->start || s->address >= map->end)
         return true;
     s->found = *map;
@@ -92,16 +102,17 @@ bool fb_maps_find(uint64_t address, struct fb_map *ret_map)
 {
     struct search s = {.address = address};
 
-    maps_each(search_map, &s);
+    fb_maps_each(search_map, &s);
     if (s.is_found)
         *ret_map = s.found;
     return s.is_found;
 }
 
-static bool collect_map(const struct fb_map *map, void *ctx)
+static bool collect_map(const struct fb_map *map, const char *path, void *ctx)
 {
     struct fb_maps *maps = ctx;
 
+    (void)path;
     if (map->executable && map->anonymous && maps->count < FB_MAPS_MAX)
         maps->map[maps->count++] = *map;
     return true;
@@ -110,7 +121,7 @@ static bool collect_map(const struct fb_map *map, void *ctx)
 void fb_maps_read_generated(struct fb_maps *maps)
 {
     maps->count = 0;
-    maps_each(collect_map, maps);
+    fb_maps_each(collect_map, maps);
 }
 
 bool fb_maps_is_generated(const struct fb_maps *maps, uint64_t address)

@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include "sampler/image.h"
+#include "sampler/lazy.h"
 #include "sampler/loader_list.h"
+#include "sampler/mapped.h"
+#include "sampler/rows.h"
+#include "sampler/scan_guard.h"
 #include "sampler/self_read.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/table.h"
@@ -18,9 +22,10 @@ _Static_assert((int)FB_BUILD_ID_MAX == (int)FB_IMAGE_BUILD_ID_MAX, "one limit");
 enum {
     SNAPSHOT_TRIES = 16,
     GRACE_SCANS = 2,
-    PAUSE_NS = 200000,
-    PAUSES_MAX = 500, /* 100 ms */
     PATH_BYTES_MAX = 4096,
+    UNKNOWN_NS = 1000000000, /* unknown code is looked into that often at most */
+    MAPS_WAIT_S_MAX = 64,    /* and in vain ever more rarely, down to this     */
+    MAKE_ROUNDS = 8,
 };
 
 struct module {
@@ -30,8 +35,10 @@ struct module {
     uint64_t identity;
     int64_t first_seen_ns; /* by the scan that adopted it */
     int64_t last_seen_ns;  /* set when it is gone */
+    bool mapped;           /* not shown by the loader */
     struct fb_image image;
-    struct fb_table table; /* rows.row_count 0: none */
+    struct fb_lazy *lazy;  /* NULL: table, or none    */
+    struct fb_table table; /* rows.row_count 0: none  */
 };
 
 /* What no new reader can reach any more: an unloaded module, or (id 0) a replaced map. */
@@ -54,71 +61,30 @@ static struct {
     uint32_t next_id;
     uint32_t raced;
     uint64_t build_ns;
+    struct fb_mapped mapped; /* found by the scan at hand              */
+    bool maps_wanted;        /* the next scan looks into the maps      */
+    int64_t unknown_ns;      /* when unknown code was last heard of    */
+    int64_t maps_ns;         /* when the maps were last looked at      */
+    int64_t maps_wait_s;     /* before a look for unknown code alone   */
+    uint32_t compressed;
+    struct fb_rows_build scratch;
+    struct fb_self_read reader; /* while own_table, open from the first scan on */
+    bool reader_open;
+    bool own_table;
+    bool sealed;
     bool incomplete; /* the last scan left something out */
     bool unsafe;     /* forked while the loader's lock was taken: see modules.h */
 } state = {.generation = 1, .next_id = 1};
-
-/* The guard between scans and forks.  Each side says first that it comes and then looks for the
- * other; the scan steps back, so that a fork waits for one critical section at most. */
-static _Atomic bool scanner_inside;
-static _Atomic unsigned forkers;
-static _Thread_local __attribute__((tls_model("initial-exec"))) bool fork_holds;
-
-/* --- the guard between scans and forks ----------------------------------- */
-
-static void sleep_a_little(void)
-{
-    struct timespec pause = {.tv_nsec = PAUSE_NS};
-
-    nanosleep(&pause, NULL);
-}
-
-/* False if threads of the host forked all the time: the scan is for later. */
-static bool guard_enter(void)
-{
-    for (unsigned i = 0; i < PAUSES_MAX; i++) {
-        atomic_store(&scanner_inside, true);
-        if (atomic_load(&forkers) == 0)
-            return true;
-        atomic_store(&scanner_inside, false);
-        sleep_a_little();
-    }
-    return false;
-}
-
-static void guard_leave(void)
-{
-    atomic_store(&scanner_inside, false);
-}
-
-/* Once forkers is not 0, a scan that is seen outside stays there: it only looks in. */
-void fb_modules_fork_prepare(void)
-{
-    atomic_fetch_add(&forkers, 1);
-    fork_holds = !atomic_load(&scanner_inside);
-    for (unsigned i = 0; i < PAUSES_MAX && !fork_holds; i++) {
-        sleep_a_little();
-        fork_holds = !atomic_load(&scanner_inside);
-    }
-    if (!fork_holds)
-        atomic_fetch_sub(&forkers, 1);
-}
-
-void fb_modules_fork_parent(void)
-{
-    if (fork_holds)
-        atomic_fetch_sub(&forkers, 1);
-}
 
 void fb_modules_fork_child(void)
 {
     struct module *live = state.live.data;
 
-    state.unsafe = state.unsafe || !fork_holds;
-    atomic_store(&forkers, 0);
-    atomic_store(&scanner_inside, false);
+    state.unsafe = state.unsafe || !fb_scan_guard_child();
+    state.sealed = false;
     fb_code_map_forget_readers();
-    state.fresh_count = 0; /* what the parent was compiling */
+    state.fresh_count = 0;                             /* what the parent was compiling */
+    state.scratch = (struct fb_rows_build){.base = 0}; /* it may have been on the move */
     for (uint32_t i = 0; i < state.live_count; i++)
         live[i].reported = false;
     state.incomplete = true;
@@ -155,12 +121,27 @@ static const struct fb_loader_item *item_by_identity(uint64_t identity)
     return NULL;
 }
 
+static void reader_open(void)
+{
+    if (state.reader_open)
+        return;
+    fb_self_read_open(&state.reader);
+    state.reader_open = state.own_table && state.reader.mem >= 0;
+    fb_rows_reserve(&state.scratch, 1 << FB_BLOCK_SHIFT, FB_LAZY_RULES_MAX);
+}
+
+static void reader_close(void)
+{
+    if (!state.reader_open)
+        fb_self_read_close(&state.reader);
+}
+
 static bool counts_now(struct fb_loader_counts *ret_counts)
 {
-    if (!guard_enter())
+    if (!fb_scan_guard_enter())
         return false;
     *ret_counts = fb_loader_counts_get();
-    guard_leave();
+    fb_scan_guard_leave();
     return true;
 }
 
@@ -168,44 +149,105 @@ static bool snapshot_take(void)
 {
     bool ok;
 
-    if (!guard_enter())
+    if (!fb_scan_guard_enter())
         return false;
     ok = fb_loader_list_take(&state.list);
-    guard_leave();
+    fb_scan_guard_leave();
     return ok;
+}
+
+/* Adds what the loader does not show.  The maps are read outside of the guard, since that takes
+ * long. */
+static bool snapshot_add_mapped(const struct fb_self_read *reader)
+{
+    bool ok = true;
+
+    fb_mapped_find(&state.list, reader, &state.mapped);
+    if (state.mapped.count == 0)
+        return true;
+    if (!fb_scan_guard_enter())
+        return false;
+    for (uint32_t i = 0; i < state.mapped.count && ok; i++) {
+        const struct fb_mapped_image *m = &state.mapped.images[i];
+
+        ok = fb_loader_list_add(&state.list, m->bias, m->phdrs, m->phdr_count, m->path);
+    }
+    fb_scan_guard_leave();
+    return ok;
+}
+
+static bool any_mapped(void)
+{
+    const struct module *live = state.live.data;
+
+    for (uint32_t i = 0; i < state.live_count; i++)
+        if (live[i].mapped)
+            return true;
+    return false;
+}
+
+/* How many of the list the loader showed. */
+static uint32_t shown_count(void)
+{
+    return state.list.count - state.mapped.count;
 }
 
 /* --- compiling what is new ----------------------------------------------- */
 
-static void module_build(const struct fb_loader_item *item, const struct fb_self_read *reader,
-                         struct module *m)
+/* All rows at once: for a trampoline without records, and search tables of another form. */
+static void module_build_whole(const struct fb_loader_item *item, const ElfW(Phdr) * phdrs,
+                               const struct fb_self_read *reader, uint64_t trampoline,
+                               struct module *m)
 {
-    const ElfW(Phdr) *phdrs = fb_loader_list_phdrs(&state.list, item);
     struct fb_pages copy = {0};
     struct fb_cfi cfi = {0};
-    uint64_t trampoline;
 
-    m->identity = item->identity;
-    if (!fb_image_locate(phdrs, item->phdr_count, item->bias, &m->image))
-        return;
-    fb_image_build_id_read(&m->image, phdrs, item->phdr_count, reader);
-    trampoline = fb_image_trampoline_find(&m->image, reader);
     if (fb_image_eh_frame_read(&m->image, phdrs, item->phdr_count, reader, &copy, &cfi) ||
         trampoline != 0)
         fb_table_build(&cfi, m->image.text_start, m->image.text_end, trampoline, &m->table);
     fb_pages_free(&copy);
 }
 
+static void module_build(const struct fb_loader_item *item, const struct fb_self_read *reader,
+                         struct module *m)
+{
+    const ElfW(Phdr) *phdrs = fb_loader_list_phdrs(&state.list, item);
+    uint64_t address = 0;
+    uint64_t room = 0;
+    uint64_t trampoline;
+
+    m->identity = item->identity;
+    m->mapped = (uint32_t)(item - fb_loader_list_items(&state.list)) >= shown_count();
+    if (!fb_image_locate(phdrs, item->phdr_count, item->bias, &m->image))
+        return;
+    fb_image_build_id_read(&m->image, phdrs, item->phdr_count, reader);
+    trampoline = fb_image_trampoline_find(&m->image, reader);
+    if (trampoline == 0) {
+        if (!fb_image_eh_frame_find(&m->image, phdrs, item->phdr_count, reader, &address, &room))
+            room = 0;
+        m->lazy = fb_lazy_new(&m->image, address, room, reader);
+    }
+    if (m->lazy == NULL)
+        module_build_whole(item, phdrs, reader, trampoline, m);
+}
+
+static void module_drop(struct module *m)
+{
+    fb_table_free(&m->table);
+    fb_lazy_free(m->lazy);
+    m->lazy = NULL;
+}
+
 static bool fresh_add(const struct module *m)
 {
     bool ok;
 
-    if (!guard_enter())
+    if (!fb_scan_guard_enter())
         return false;
     ok = fb_pages_reserve(&state.fresh, (state.fresh_count + 1) * sizeof *m);
     if (ok)
         ((struct module *)state.fresh.data)[state.fresh_count++] = *m;
-    guard_leave();
+    fb_scan_guard_leave();
     return ok;
 }
 
@@ -224,12 +266,12 @@ static bool fresh_build(const struct fb_self_read *reader)
             continue;
         module_build(&items[i], reader, &m);
         if (!counts_now(&counts) || counts.subs != state.list.counts.subs) {
-            fb_table_free(&m.table);
+            module_drop(&m);
             state.raced++;
             return false;
         }
         if (!fresh_add(&m)) {
-            fb_table_free(&m.table);
+            module_drop(&m);
             return false; /* short of memory, or forks without end */
         }
     }
@@ -244,19 +286,19 @@ static void gone_collect(void)
     bool quiet = fb_code_map_quiet();
     uint32_t kept = 0;
 
-    if (!guard_enter())
+    if (!fb_scan_guard_enter())
         return;
     for (uint32_t i = 0; i < state.gone_count; i++) {
         gone[i].quiet = gone[i].quiet || quiet;
         if (gone[i].quiet && state.scan - gone[i].scan >= GRACE_SCANS) {
-            fb_table_free(&gone[i].module.table);
+            module_drop(&gone[i].module);
             fb_pages_free(&gone[i].map);
         } else {
             gone[kept++] = gone[i];
         }
     }
     state.gone_count = kept;
-    guard_leave();
+    fb_scan_guard_leave();
 }
 
 /* --- committing a snapshot ----------------------------------------------- */
@@ -274,6 +316,8 @@ static void map_insert(struct fb_code_map *map, const struct module *m)
                                                .bias = m->image.bias,
                                                .id = m->id,
                                                .rows = m->table.rows};
+    if (m->lazy != NULL)
+        map->modules[at].blocks = fb_lazy_blocks(m->lazy);
     map->count++;
 }
 
@@ -330,7 +374,7 @@ static void fresh_adopt(void)
 
     for (uint32_t i = 0; i < state.fresh_count; i++) {
         if (item_by_identity(fresh[i].identity) == NULL) {
-            fb_table_free(&fresh[i].table);
+            module_drop(&fresh[i]);
             continue;
         }
         fresh[i].id = state.next_id++;
@@ -380,7 +424,7 @@ static bool commit(bool complete)
     bool ok = same ||
               fb_pages_map(&map, sizeof(struct fb_code_map) + most * sizeof(struct fb_code_module));
 
-    if (!ok || !guard_enter()) {
+    if (!ok || !fb_scan_guard_enter()) {
         fb_pages_free(&map);
         return false;
     }
@@ -393,7 +437,7 @@ static bool commit(bool complete)
         state.confirmed_ns = clock_ns(CLOCK_MONOTONIC);
         first_seen_set(state.confirmed_ns);
     }
-    guard_leave();
+    fb_scan_guard_leave();
     if (!ok)
         fb_pages_free(&map);
     return ok;
@@ -471,7 +515,110 @@ static void report_all(fb_modules_event_fn on_event, void *ctx)
             report_loaded(&live[i], on_event, ctx);
 }
 
+/* --- rows that walks have asked for --------------------------------------- */
+
+/* Of the module with this identity: what was read was its own. */
+static bool still_there(void *ctx)
+{
+    const struct module *m = ctx;
+    struct fb_loader_counts counts;
+    bool there;
+
+    if (m->mapped)
+        return true; /* nobody tells when it goes; its rows are checked by every walk */
+    if (!fb_scan_guard_enter())
+        return false;
+    counts = fb_loader_counts_get();
+    there = counts.subs == state.counts.subs || fb_loader_list_holds(m->image.bias, m->identity);
+    fb_scan_guard_leave();
+    return there;
+}
+
+/* What the module's file has, and is not mapped. */
+static void file_give(struct module *m)
+{
+    const struct fb_loader_item *item = item_by_identity(m->identity);
+    enum fb_file_found found = FB_FILE_NONE;
+    struct fb_file_frame frame;
+    char path[2 * PATH_BYTES_MAX];
+
+    if (item != NULL && !state.sealed) {
+        const ElfW(Phdr) *phdrs = fb_loader_list_phdrs(&state.list, item);
+        const char *name = path_of(item, m, path);
+
+        if (!fb_lazy_has_frames(m->lazy))
+            found =
+                fb_file_frame_read(name, &m->image, phdrs, item->phdr_count, ".eh_frame", &frame);
+        if (found != FB_FILE_READ)
+            found = fb_file_frame_read(name, &m->image, phdrs, item->phdr_count, ".debug_frame",
+                                       &frame);
+    }
+    state.compressed += found == FB_FILE_COMPRESSED;
+    fb_lazy_file_give(m->lazy, found == FB_FILE_READ ? &frame : NULL);
+}
+
+static bool module_tables_make(struct module *m, const struct fb_self_read *reader)
+{
+    enum fb_lazy_made made = FB_LAZY_WANTS_FILE;
+    bool any = false;
+
+    for (int i = 0; i < MAKE_ROUNDS && made == FB_LAZY_WANTS_FILE; i++) {
+        made = fb_lazy_make(m->lazy, reader, &state.scratch, still_there, m);
+        if (made == FB_LAZY_WANTS_FILE)
+            file_give(m);
+        any = any || made == FB_LAZY_MADE;
+    }
+    return any;
+}
+
+bool fb_modules_tables_make(void)
+{
+    struct module *live = state.live.data;
+    int64_t cpu = 0;
+    bool any = false;
+    bool open = false;
+
+    if (state.unsafe || (state.sealed && !state.reader_open))
+        return false;
+    for (uint32_t i = 0; i < state.live_count; i++) {
+        if (live[i].lazy == NULL || !fb_lazy_wanted(live[i].lazy))
+            continue;
+        if (!open && !state.sealed) {
+            cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            reader_open();
+        }
+        open = true;
+        any |= module_tables_make(&live[i], &state.reader);
+    }
+    if (open && !state.sealed) {
+        reader_close();
+        state.build_ns += (uint64_t)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    }
+    return any;
+}
+
+void fb_modules_thread_begin(bool own_table)
+{
+    /* Descriptors of a thread before this one went with its table. */
+    state.reader_open = false;
+    state.own_table = own_table;
+}
+
+void fb_modules_seal(void)
+{
+    state.sealed = true;
+}
+
 /* --- the public functions ------------------------------------------------ */
+
+/* Unknown code was met, and it is time to look into the maps for it. */
+static bool unknown_is_due(int64_t now)
+{
+    if (now - state.unknown_ns < UNKNOWN_NS || !fb_code_map_unknown_take())
+        return false;
+    state.unknown_ns = now;
+    return now - state.maps_ns >= state.maps_wait_s * 1000000000;
+}
 
 bool fb_modules_changed(void)
 {
@@ -480,7 +627,9 @@ bool fb_modules_changed(void)
 
     if (state.unsafe)
         return false;
-    if (state.scan == 0 || state.incomplete)
+    if (unknown_is_due(now))
+        state.maps_wanted = true;
+    if (state.scan == 0 || state.incomplete || state.maps_wanted)
         return true;
     if (!counts_now(&counts))
         return false;
@@ -490,25 +639,43 @@ bool fb_modules_changed(void)
     return state.gone_count > 0;
 }
 
+/* The next look for unknown code is soon if this one found something new, else twice as far. */
+static void maps_looked(void)
+{
+    const struct module *live = state.live.data;
+    bool found = false;
+
+    for (uint32_t i = 0; i < state.live_count; i++)
+        found = found || (live[i].mapped && !live[i].reported);
+    state.maps_wanted = false;
+    state.maps_ns = state.confirmed_ns;
+    state.maps_wait_s = found || state.maps_wait_s == 0 ? 1 : 2 * state.maps_wait_s;
+    if (state.maps_wait_s > MAPS_WAIT_S_MAX)
+        state.maps_wait_s = MAPS_WAIT_S_MAX;
+}
+
 bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx)
 {
-    struct fb_self_read reader;
     int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool maps = state.scan > 0 && (state.maps_wanted || any_mapped());
     bool complete = false;
     bool taken = true;
 
-    if (state.unsafe)
+    if (state.unsafe || state.sealed)
         return false;
-    fb_self_read_open(&reader);
+    reader_open();
     state.scan++;
     gone_collect();
     for (unsigned i = 0; i < SNAPSHOT_TRIES && taken && !complete; i++) {
-        taken = snapshot_take();
-        complete = taken && fresh_build(&reader);
+        state.mapped.count = 0;
+        taken = snapshot_take() && (!maps || snapshot_add_mapped(&state.reader));
+        complete = taken && fresh_build(&state.reader);
     }
-    fb_self_read_close(&reader);
+    reader_close();
     if (!taken || !commit(complete))
         return false;
+    if (maps)
+        maps_looked();
     report_all(on_event, ctx);
     state.build_ns += (uint64_t)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
     return true;
@@ -553,6 +720,11 @@ bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref
     return true;
 }
 
+static uint64_t module_bytes(const struct module *m)
+{
+    return m->table.pages.size + (m->lazy != NULL ? fb_lazy_bytes(m->lazy) : 0);
+}
+
 void fb_modules_stats_get(struct fb_modules_stats *ret_stats)
 {
     const struct module *live = state.live.data;
@@ -560,14 +732,18 @@ void fb_modules_stats_get(struct fb_modules_stats *ret_stats)
     struct fb_modules_stats stats = {.live = state.live_count,
                                      .retired = state.gone_count,
                                      .build_ns = state.build_ns,
+                                     .compressed = state.compressed,
                                      .raced = state.raced};
 
     for (uint32_t i = 0; i < state.live_count; i++) {
-        stats.table_bytes += live[i].table.pages.size;
-        if (live[i].table.rows.row_count == 0)
+        stats.table_bytes += module_bytes(&live[i]);
+        stats.mapped += live[i].mapped;
+        stats.blocks += live[i].lazy != NULL ? fb_lazy_block_count(live[i].lazy) : 0;
+        if (live[i].lazy != NULL ? !fb_lazy_has_frames(live[i].lazy)
+                                 : live[i].table.rows.row_count == 0)
             stats.without_table++;
     }
     for (uint32_t i = 0; i < state.gone_count; i++)
-        stats.table_bytes += gone[i].module.table.pages.size;
+        stats.table_bytes += module_bytes(&gone[i].module);
     *ret_stats = stats;
 }

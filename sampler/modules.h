@@ -9,9 +9,14 @@
  *     found = fb_modules_find(pc, time_ns, &ref);    to bank a pc: ref.id, pc - ref.bias
  *
  * A scan copies names and program headers under dl_iterate_phdr (the loader's
- * lock is held for that copy alone), then, without any lock, reads each new
- * module's .eh_frame and compiles it, then publishes a new code map and reports
- * what was loaded and unloaded.  A module may vanish while it is read: its
+ * lock is held for that copy alone), then, without any lock, looks where each new
+ * module's .eh_frame is, then publishes a new code map and reports
+ * what was loaded and unloaded.  Rows are made when walks ask for them
+ * (sampler/lazy.h):
+ *
+ *     fb_modules_tables_make();                      when the bell of the code map rang
+ *
+ * A module may vanish while it is read: its
  * memory is only touched through sampler/self_read.h, where an unmapped page is
  * an error and not a fault, and a scan during which dlpi_subs moved throws away
  * what it read and starts again (a few times; then the rest waits for the next).
@@ -21,8 +26,10 @@
  * replaced (the argument is in sampler/signal/code_map.h).  Ids are never
  * reused: they count from 1 in the order of discovery.
  *
- * Limits.  Libraries of other namespaces (dlmopen) are not shown to us by
- * dl_iterate_phdr(): their code is unknown code.
+ * Libraries of other namespaces (dlmopen), and ELF files that the program mapped
+ * by hand, are not shown to us by dl_iterate_phdr().  Where a walk has met unknown
+ * code, the next scan looks for them in /proc/self/maps (sampler/mapped.h); looks
+ * that find nothing become rarer, since generated code is unknown as well.
  *
  * Fork.  The child goes on with its copy of everything.  fork_prepare waits
  * until no scan is inside the loader or changing our lists (microseconds; never
@@ -64,6 +71,9 @@ struct fb_module_ref {
 struct fb_modules_stats {
     uint32_t live;          /* modules loaded now                                   */
     uint32_t without_table; /* of them: no readable or usable .eh_frame             */
+    uint32_t mapped;        /* of them: not shown by the loader                     */
+    uint32_t compressed;    /* .debug_frames that were not read for that            */
+    uint32_t blocks;        /* of code whose rows were made                         */
     uint32_t retired;       /* tables and maps that wait for their grace period     */
     uint64_t table_bytes;   /* memory of all tables, retired ones included          */
     uint64_t build_ns;      /* CPU time spent compiling since the start             */
@@ -77,6 +87,18 @@ bool fb_modules_changed(void);
 /* Brings tables and code map up to date; unloads are reported before loads.
  * False if memory was short or the child may not scan (see Fork): what was there stays. */
 bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx);
+
+/* Makes the rows that walks have asked for; false if there were none to be made.  Of modules that
+ * are known: unknown code is for the next scan. */
+bool fb_modules_tables_make(void);
+
+/* The reader of the host's memory may stay open from now on (the thread's descriptors are its own),
+ * or may not; once in each new helper thread, before the first scan. */
+void fb_modules_thread_begin(bool own_table);
+
+/* The host has forbidden most system calls: no more scans, and rows are made with pread() alone,
+ * from the reader if it stayed open. */
+void fb_modules_seal(void);
 
 /* The module that held pc at time_ns (CLOCK_MONOTONIC), loaded or unloaded up to about two scans
  * ago. Where an address range was reused between two scans nobody knows which of the two it was in

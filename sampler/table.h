@@ -1,4 +1,4 @@
-/* table.h - compiles the .eh_frame of one module to the rows that the handler reads.
+/* table.h - compiles a whole .eh_frame to rows: for modules that sampler/lazy.h cannot do.
  *
  *     struct fb_cfi cfi = {.bytes = copy, .size = n, .address = a, .machine = FB_MACHINE_HOST};
  *     if (fb_table_build(&cfi, text_start, text_end, 0, &table))
@@ -7,18 +7,15 @@
  *
  * Context: normal.  Needs the section's bytes only while it builds (a copy: see
  * sampler/self_read.h); the table owns one mapping.  Row pcs are offsets from
- * text_start; code outside [text_start, text_end) has no rows.  Rows of FDEs
- * that overlap end where the next FDE starts.  Gaps of FB_TABLE_GAP bytes or
- * more between FDEs are rows without a rule; smaller ones are padding, and
- * belong to the row before.  Neighbours with equal rules are one row; with more
- * than 65,535 distinct rules the rest has none.
+ * text_start; code outside [text_start, text_end) has no rows.  How FDEs become
+ * rows: sampler/rows.h.
  *
  * A signal trampoline without call frame information (the vDSO of arm64 has had
  * none since Linux 5.8) is found by its instructions and given to the build as
  * `trampoline`; its rows start one instruction early, where a return address
  * minus 1 is looked up.
  *
- * Cost: 6 bytes a row and 4 bytes per KiB of code; some 150 ns per FDE. */
+ * Cost: 6 bytes a row and 4 bytes per KiB of code; some 0.7 us per FDE. */
 #ifndef FB_SAMPLER_TABLE_H
 #define FB_SAMPLER_TABLE_H
 
@@ -29,8 +26,6 @@
 #include "sampler/cfi.h"
 #include "sampler/pages.h"
 #include "sampler/signal/rule.h"
-
-enum { FB_TABLE_GAP = 16 };
 
 struct fb_table {
     struct fb_rows rows;

@@ -113,6 +113,25 @@ static void modules_look(struct fb_writer *w)
     w->epoch++;
 }
 
+/* Has a system call filter come since the last look? */
+static void quiet_look(struct fb_writer *w)
+{
+    fb_writer_status_look(w);
+    w->sink.quiet = w->quiet;
+    if (w->quiet)
+        fb_modules_seal();
+}
+
+void fb_writer_tables_make(struct fb_writer *w)
+{
+    if (w->ended)
+        return;
+    quiet_look(w);
+    if (!w->quiet)
+        modules_look(w);
+    fb_modules_tables_make();
+}
+
 static void mark_names_write(struct fb_writer *w)
 {
     uint8_t bytes[4];
@@ -225,8 +244,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
         return;
     }
     w->generated_read = false;
-    fb_writer_status_look(w);
-    w->sink.quiet = w->quiet;
+    quiet_look(w);
     if (!w->quiet)
         modules_look(w);
     fb_writer_threads_look(w);
@@ -259,6 +277,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
 
 void fb_writer_thread_begin(struct fb_writer *w, bool own_table)
 {
+    fb_modules_thread_begin(own_table);
     w->status_fd = -1;
     if (own_table && !w->quiet)
         w->status_fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);

@@ -117,6 +117,9 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
 
 void fb_writer_flush(struct fb_writer *w, enum fb_flush why);
 
+/* The bell of the code map rang: walks have met code without rows, or unknown code. */
+void fb_writer_tables_make(struct fb_writer *w);
+
 /* In a new helper thread: descriptors that are kept open will stay ours (table) or may not. */
 void fb_writer_thread_begin(struct fb_writer *w, bool own_table);
 

@@ -9,6 +9,7 @@
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
+#include "sampler/unfinished.h"
 #include "sampler/writer_threads.h"
 
 enum {
@@ -35,6 +36,7 @@ struct fb_segment *fb_samples_take(struct fb_writer *w)
             fb_pool_push_full(segment);
     }
     full = fb_pool_take_full();
+    atomic_store(&fb_handler_keeps, FB_HANDLER_KEEPS);
     /* Newest first; turned round, so that time mostly grows. */
     while (full != NULL) {
         struct fb_segment *next = fb_pool_next(full);
@@ -200,8 +202,8 @@ static bool is_signal_frame(uint64_t pc)
     const struct fb_rule *rule = NULL;
     bool answer;
 
-    if (module != NULL && module->rows.row_count > 0)
-        rule = fb_rows_find(&module->rows, (uint32_t)(pc - module->start));
+    if (module != NULL)
+        rule = fb_code_module_rule(module, pc);
     answer = rule != NULL && rule->cfa == FB_CFA_SIGNAL;
     fb_code_map_leave();
     return answer;
@@ -314,6 +316,7 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
 {
     uint32_t stack;
 
+    r = fb_unfinished_finish(r);
     if (batch_is_full(w))
         batch_write(w);
     fb_writer_thread_name(w, r->slot, r->thread_id, r->time_ns);
@@ -332,7 +335,7 @@ void fb_samples_keep_last(struct fb_writer *w)
 
     for (uint32_t i = 0; i < end; i++) {
         struct fb_task *t = fb_threads_slot(i);
-        struct fb_record r = {.time_ns = fb_clock_now(), .thread_id = t->id, .slot = i};
+        struct fb_record r = {.time_ns = fb_clock_now(), .thread_id = t->id, .slot = (uint16_t)i};
 
         if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE || t->blocked ||
             !fb_clock_thread_cpu(t->tid, &t->cpu_ns))
@@ -352,7 +355,7 @@ static const struct fb_record *record_at(const struct fb_segment *segment, uint3
 {
     const struct fb_record *r = (const struct fb_record *)(const void *)(segment->data + *at);
 
-    *at += (uint32_t)sizeof *r + 8u * r->depth;
+    *at += (uint32_t)fb_record_size(r);
     return r;
 }
 

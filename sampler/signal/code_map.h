@@ -1,11 +1,18 @@
 /* code_map.h - which code is where: the table of tables that the handler reads.
  *
- * Context: signal for enter, leave and find; the helper thread alone for
+ * Context: signal for enter, leave, find and rule; the helper thread alone for
  * the others.
  *
  *     map = fb_code_map_enter();           in the handler
  *     module = fb_code_map_find(map, pc);
+ *     rule = fb_code_module_rule(module, pc);
  *     fb_code_map_leave();
+ *
+ * Rows of a module are there at once, or made block by block once a walk has
+ * come by (sampler/lazy.h): then a block without rows yet is FB_CFA_PENDING.
+ * Asking for it sets its bit in `wanted` and rings the bell, a futex word that
+ * the helper sleeps on; blocks only ever go from not made to made, so that no
+ * new map is needed for them.
  *
  * A map is immutable once published.  The writer of maps (sampler/modules.c)
  * publishes a new one and keeps the old one and every table that only the old
@@ -18,17 +25,29 @@
 #ifndef FB_SAMPLER_SIGNAL_CODE_MAP_H
 #define FB_SAMPLER_SIGNAL_CODE_MAP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sampler/signal/rule.h"
+
+enum { FB_BLOCK_SHIFT = 15 };
+
+/* Rows by block of code; those of a block hold offsets from the block's start. */
+struct fb_code_blocks {
+    uint32_t count;
+    _Atomic(const struct fb_rows *) *rows; /* [count], NULL: not made yet             */
+    _Atomic uint64_t *wanted;              /* a bit a block                            */
+    _Atomic bool any_wanted;
+};
 
 struct fb_code_module {
     uint64_t start; /* runtime addresses of the executable segments: [start, end) */
     uint64_t end;
     uint64_t bias; /* for normal context: see sampler/modules.h */
     uint32_t id;
-    struct fb_rows rows; /* offsets are relative to start; row_count 0: no table */
+    struct fb_rows rows;           /* offsets are relative to start; row_count 0: no table  */
+    struct fb_code_blocks *blocks; /* instead of rows, from start on; NULL: none   */
 };
 
 struct fb_code_map {
@@ -43,6 +62,18 @@ void fb_code_map_leave(void);
 
 /* The module whose code holds pc, or NULL. */
 const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uint64_t pc);
+
+/* The rule for pc, which lies in the module: FB_CFA_NONE where it has none, FB_CFA_PENDING where it
+ * is not known yet. */
+const struct fb_rule *fb_code_module_rule(const struct fb_code_module *module, uint64_t pc);
+
+/* There is unknown code, or a map has been asked for before there was one: rings the bell, at most
+ * once until fb_code_map_unknown_take(). */
+void fb_code_map_unknown_say(void);
+bool fb_code_map_unknown_take(void);
+
+/* The futex word to count up and wake when something is wanted; it must stay. */
+void fb_code_map_bell_set(_Atomic uint32_t *word);
 
 /* Makes map the current one; it stays the caller's memory. */
 void fb_code_map_publish(const struct fb_code_map *map);

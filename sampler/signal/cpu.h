@@ -11,7 +11,9 @@
  *     fb_cpu_system_call         the instruction: -errno, and errno itself is left alone
  *     fb_cpu_return_address      a return address without its authentication code
  *     fb_cpu_signal_context      where the ucontext_t is when sp is that of a
- *                                signal trampoline, and how much of it is read */
+ *                                signal trampoline
+ *     FB_CPU_SIGNAL_CONTEXT_SIZE, _ALIGN   how much of it is read, and its alignment
+ *     FB_CPU_REGISTER_BYTES      what of the start of an mcontext_t holds the above */
 #ifndef FB_SAMPLER_SIGNAL_CPU_H
 #define FB_SAMPLER_SIGNAL_CPU_H
 

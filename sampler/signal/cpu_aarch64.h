@@ -12,7 +12,11 @@
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 52)
 #define FB_CPU_RETURN_ON_STACK 0
 
-enum { FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext.__reserved) };
+enum {
+    FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext.__reserved),
+    FB_CPU_SIGNAL_ALIGN = 16,
+    FB_CPU_REGISTER_BYTES = offsetof(mcontext_t, __reserved),
+};
 
 static inline uint64_t fb_cpu_pc(const mcontext_t *regs)
 {

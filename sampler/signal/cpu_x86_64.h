@@ -11,7 +11,11 @@
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 56)
 #define FB_CPU_RETURN_ON_STACK 1
 
-enum { FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext) + sizeof(gregset_t) };
+enum {
+    FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext) + sizeof(gregset_t),
+    FB_CPU_SIGNAL_ALIGN = 8,
+    FB_CPU_REGISTER_BYTES = sizeof(gregset_t),
+};
 
 static inline uint64_t fb_cpu_pc(const mcontext_t *regs)
 {

@@ -27,6 +27,7 @@ enum {
     FB_SEGMENT_COUNT = 2048,
     FB_SEGMENT_NONE = 0xffffffff,
     FB_SAMPLE_DEPTH_MAX = 512,
+    FB_SAMPLE_KEPT_MAX = 1024, /* words of addresses and kept stack */
 };
 
 /* One sample as the handler leaves it; the writer alone reads it.
@@ -37,7 +38,8 @@ enum {
  *       16     2  depth: how many addresses follow; 0: ticks that were due as the thread ended
  *       18     1  enum fb_walk_stop
  *       19     1  zero
- *       20     4  index of the thread's slot
+ *       20     2  index of the thread's slot
+ *       22     2  words kept for sampler/unfinished.h, behind the addresses
  *       24   8*n  addresses, innermost first: pc, then return addresses */
 struct fb_record {
     uint64_t time_ns;
@@ -46,7 +48,8 @@ struct fb_record {
     uint16_t depth;
     uint8_t stop;
     uint8_t zero;
-    uint32_t slot;
+    uint16_t slot;
+    uint16_t kept;
     uint64_t pcs[];
 };
 
@@ -61,6 +64,12 @@ struct fb_segment {
 _Static_assert(sizeof(struct fb_record) == 24, "the layout above");
 _Static_assert(sizeof(struct fb_segment) == FB_SEGMENT_BYTES, "segments tile the pool");
 _Static_assert(FB_RECORD_MAX <= FB_SEGMENT_BYTES - 8, "every record fits an empty segment");
+
+/* Where the record behind this one starts. */
+static inline size_t fb_record_size(const struct fb_record *r)
+{
+    return sizeof *r + 8u * ((size_t)r->depth + r->kept);
+}
 
 /* Bytes that fb_pool_init() wants: zeroed, page-aligned, never freed. */
 enum { FB_POOL_BYTES = FB_SEGMENT_BYTES * FB_SEGMENT_COUNT };

@@ -31,6 +31,7 @@ enum fb_cfa_kind {
     FB_CFA_PLT = 6,      /* sp + 8, 8 more from byte `reg` of a 16-byte PLT entry on */
     FB_CFA_END = 7,      /* the outermost frame: its return address is undefined     */
     FB_CFA_SIGNAL = 8,   /* a signal trampoline: all registers are in its ucontext   */
+    FB_CFA_PENDING = 9,  /* not compiled yet: never in a table, see code_map.h       */
 };
 
 enum fb_fp_kind {

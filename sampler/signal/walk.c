@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/cpu.h"
@@ -26,6 +27,7 @@ struct frame {
     bool fp_known;
     const mcontext_t *regs;
     struct fb_walk_range proven;
+    uint64_t shift; /* from an address of the stack to where its word is: 0, or to the kept copy */
 };
 
 struct walk {
@@ -37,7 +39,22 @@ struct walk {
     bool one_page; /* range 3 of walk.h */
 };
 
-static const struct fb_rule no_rule = {.cfa = FB_CFA_NONE};
+/* What is kept of a walk: these words, the registers if the frame was interrupted, the stack. */
+enum kept_word { KEPT_SP, KEPT_FP, KEPT_LOW, KEPT_FLAGS, KEPT_HEAD };
+
+enum kept_flag {
+    KEPT_FP_KNOWN = 1,
+    KEPT_INTERRUPTED = 2,
+    KEPT_ONE_PAGE = 4,
+    KEPT_WHOLE = 8, /* the copy goes as far as the stack was proven */
+};
+
+enum {
+    KEPT_REGS = (FB_CPU_REGISTER_BYTES + 7) / 8,
+    KEPT_STACK_MIN = 8, /* words of stack that are worth it */
+};
+
+static const struct fb_rule rule_pending = {.cfa = FB_CFA_PENDING};
 
 /* A word of proven memory.  Not instrumented: to a sanitizer the stack is full of holes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -63,7 +80,7 @@ static bool load(const struct frame *f, uint64_t address, uint64_t *ret_word)
     if (address < low || address < f->proven.low || address >= f->proven.top ||
         f->proven.top - address < 8 || (address & 7) != 0)
         return false;
-    *ret_word = word_at(address);
+    *ret_word = word_at(address + f->shift);
     return true;
 }
 
@@ -76,27 +93,30 @@ static bool plausible_pc(uint64_t pc)
 
 static const struct fb_rule *rule_search(struct walk *w, uint64_t pc)
 {
-    const struct fb_rule *rule;
-
     if (w->module == NULL || pc < w->module->start || pc >= w->module->end)
         w->module = fb_code_map_find(w->map, pc);
-    if (w->module == NULL)
-        return NULL;
-    rule = fb_rows_find(&w->module->rows, (uint32_t)(pc - w->module->start));
-    return rule != NULL ? rule : &no_rule;
+    if (w->module != NULL)
+        return fb_code_module_rule(w->module, pc);
+    fb_code_map_unknown_say();
+    return w->map->count == 0 ? &rule_pending : NULL;
 }
 
-/* NULL: pc is in no module; FB_CFA_NONE: in one, but without a usable row. */
+/* NULL: pc is in no module; FB_CFA_NONE: in one, but without a usable row; FB_CFA_PENDING: not
+ * known yet, which is not worth a slot. */
 static const struct fb_rule *rule_find(struct walk *w, uint64_t pc)
 {
     unsigned slot = (unsigned)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+    const struct fb_rule *rule;
 
     _Static_assert(FB_WALK_CACHE_SLOTS == 1 << (64 - 57), "slot is the top 7 bits");
-    if (w->cache->slots[slot].pc != pc) {
-        w->cache->slots[slot].rule = rule_search(w, pc);
+    if (w->cache->slots[slot].pc == pc)
+        return w->cache->slots[slot].rule;
+    rule = rule_search(w, pc);
+    if (rule == NULL || rule->cfa != FB_CFA_PENDING) {
+        w->cache->slots[slot].rule = rule;
         w->cache->slots[slot].pc = pc;
     }
-    return w->cache->slots[slot].rule;
+    return rule;
 }
 
 static void cache_check(struct fb_walk_cache *cache, uint64_t generation)
@@ -151,15 +171,20 @@ static void range_choose(const struct walk *w, struct frame *f)
         f->proven = (struct fb_walk_range){0, 0};
 }
 
+/* Is all of [address, address + size) proven, at or above sp? */
+static bool is_proven(const struct frame *f, uint64_t address, uint64_t size)
+{
+    return address >= f->sp && address >= f->proven.low && address < f->proven.top &&
+           f->proven.top - address >= size;
+}
+
 /* Over a signal trampoline: what was interrupted is in the ucontext that the kernel pushed. */
 static bool leave_by_signal(const struct walk *w, struct frame *f, enum fb_walk_stop *ret_stop)
 {
     uint64_t at = fb_cpu_signal_context(f->sp);
-    const ucontext_t *uc = (const ucontext_t *)(uintptr_t)at;
+    const ucontext_t *uc = (const ucontext_t *)(uintptr_t)(at + f->shift);
 
-    if (at < f->sp || at >= f->proven.top ||
-        f->proven.top - at < (uint64_t)FB_CPU_SIGNAL_CONTEXT_SIZE ||
-        (at & (_Alignof(ucontext_t) - 1)) != 0)
+    if (!is_proven(f, at, FB_CPU_SIGNAL_CONTEXT_SIZE) || (at & (FB_CPU_SIGNAL_ALIGN - 1)) != 0)
         return stop_with(ret_stop, FB_WALK_BAD_LOAD);
     if (!plausible_pc(fb_cpu_pc(&uc->uc_mcontext)))
         return stop_with(ret_stop, FB_WALK_BAD_PC);
@@ -236,6 +261,8 @@ static bool leave_bare_leaf(struct walk *w, struct frame *f, enum fb_walk_stop *
     if (!plausible_pc(pc))
         return false;
     rule = rule_find(w, pc - 1);
+    if (rule != NULL && rule->cfa == FB_CFA_PENDING)
+        return stop_with(ret_stop, FB_WALK_NO_TABLE);
     if (rule == NULL || rule->cfa == FB_CFA_NONE)
         return false;
     return frame_return(f, pc, f->sp + 8 * FB_CPU_RETURN_ON_STACK, f->fp, ret_stop);
@@ -258,6 +285,8 @@ static bool frame_leave(struct walk *w, struct frame *f, enum fb_walk_stop *ret_
 
     if (rule != NULL && rule->cfa == FB_CFA_END)
         return stop_with(ret_stop, FB_WALK_ROOT);
+    if (rule != NULL && rule->cfa == FB_CFA_PENDING)
+        return stop_with(ret_stop, FB_WALK_NO_TABLE);
     if (!in_range(&f->proven, f->sp))
         return stop_with(ret_stop, FB_WALK_OFF_STACK);
     if (rule == NULL)
@@ -266,8 +295,12 @@ static bool frame_leave(struct walk *w, struct frame *f, enum fb_walk_stop *ret_
         return leave_by_signal(w, f, ret_stop);
     if (rule->cfa != FB_CFA_NONE)
         return leave_by_rule(f, rule, ret_stop);
-    if (f->regs != NULL && leave_bare_leaf(w, f, ret_stop))
-        return true;
+    if (f->regs != NULL) {
+        if (leave_bare_leaf(w, f, ret_stop))
+            return true;
+        if (*ret_stop == FB_WALK_NO_TABLE)
+            return false;
+    }
     return leave_by_frame_pointer(f, ret_stop);
 }
 
@@ -283,12 +316,84 @@ static void range_prove_page(struct walk *w, const ucontext_t *uc, struct frame 
     }
 }
 
-unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
-                       struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
-                       enum fb_walk_stop *ret_stop)
+/* From f outwards, behind the depth frames that are there; returns the new depth. */
+static unsigned walk_on(struct walk *w, struct frame *f, uint64_t *pcs, unsigned depth,
+                        unsigned max, enum fb_walk_stop *ret_stop)
+{
+    *ret_stop = FB_WALK_DEPTH;
+    while (frame_leave(w, f, ret_stop)) {
+        if (depth >= max) {
+            *ret_stop = FB_WALK_DEPTH;
+            break;
+        }
+        pcs[depth++] = f->pc;
+    }
+    if (w->one_page && (*ret_stop == FB_WALK_BAD_CFA || *ret_stop == FB_WALK_BAD_LOAD))
+        *ret_stop = FB_WALK_OFF_STACK;
+    return depth;
+}
+
+/* --- what is kept, and going on from it ----------------------------------- */
+
+/* Words used of `room`, 0 if that is too few. */
+static unsigned frame_keep(const struct walk *w, const struct frame *f, uint64_t *to, unsigned room)
+{
+    unsigned n = KEPT_HEAD;
+    uint64_t at = f->sp - (f->regs != NULL ? FB_CPU_RED_ZONE : 0);
+
+    if (room < KEPT_HEAD + KEPT_REGS + KEPT_STACK_MIN || !in_range(&f->proven, f->sp))
+        return 0;
+    at = ((at > f->proven.low ? at : f->proven.low) + 7) & ~UINT64_C(7);
+    to[KEPT_SP] = f->sp;
+    to[KEPT_FP] = f->fp;
+    to[KEPT_LOW] = at;
+    to[KEPT_FLAGS] = (f->fp_known ? KEPT_FP_KNOWN : 0u) | (w->one_page ? KEPT_ONE_PAGE : 0u);
+    if (f->regs != NULL) {
+        to[KEPT_FLAGS] |= KEPT_INTERRUPTED;
+        to[KEPT_HEAD + KEPT_REGS - 1] = 0;
+        memcpy(to + KEPT_HEAD, f->regs, FB_CPU_REGISTER_BYTES);
+        n += KEPT_REGS;
+    }
+    for (; n < room && f->proven.top >= 8 && at <= f->proven.top - 8; at += 8)
+        to[n++] = word_at(at + f->shift);
+    if (at + 8 > f->proven.top)
+        to[KEPT_FLAGS] |= KEPT_WHOLE;
+    return n;
+}
+
+unsigned fb_walk_resume(const uint64_t *words, unsigned kept, struct fb_walk_cache *cache,
+                        uint64_t *pcs, unsigned depth, unsigned max, enum fb_walk_stop *ret_stop)
+{
+    struct walk w = {.map = fb_code_map_enter(), .cache = cache};
+    struct frame f = {.pc = pcs[depth - 1], .sp = words[KEPT_SP], .fp = words[KEPT_FP]};
+    uint64_t flags = words[KEPT_FLAGS];
+    unsigned stack = KEPT_HEAD;
+
+    cache_check(cache, w.map->generation);
+    f.fp_known = (flags & KEPT_FP_KNOWN) != 0;
+    if (flags & KEPT_INTERRUPTED) {
+        f.regs = (const mcontext_t *)(const void *)(words + KEPT_HEAD);
+        stack += KEPT_REGS;
+    }
+    w.one_page = (flags & KEPT_ONE_PAGE) != 0;
+    w.own.low = (uintptr_t)words[KEPT_LOW];
+    w.own.top = w.own.low + 8 * (uintptr_t)(kept - stack);
+    f.proven = w.own;
+    f.shift = (uint64_t)(uintptr_t)(words + stack) - words[KEPT_LOW];
+    depth = walk_on(&w, &f, pcs, depth, max, ret_stop);
+    fb_code_map_leave();
+    if (!(flags & KEPT_WHOLE) && (*ret_stop == FB_WALK_BAD_CFA || *ret_stop == FB_WALK_BAD_LOAD ||
+                                  *ret_stop == FB_WALK_OFF_STACK || *ret_stop == FB_WALK_NO_RULE))
+        *ret_stop = FB_WALK_NO_TABLE;
+    return depth;
+}
+
+unsigned fb_walk_stack_keep(const ucontext_t *uc, const struct fb_walk_range *stack,
+                            struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
+                            unsigned room, enum fb_walk_stop *ret_stop, unsigned *ret_kept)
 {
     struct walk w = {.map = fb_code_map_enter(), .cache = cache, .own = *stack};
-    struct frame f;
+    struct frame f = {.shift = 0};
     unsigned depth = 0;
 
     if ((uc->uc_stack.ss_flags & SS_DISABLE) == 0) {
@@ -299,14 +404,23 @@ unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
     frame_interrupted(&f, &uc->uc_mcontext);
     range_choose(&w, &f);
     range_prove_page(&w, uc, &f);
+    *ret_kept = 0;
     *ret_stop = FB_WALK_DEPTH;
-    while (depth < max) {
+    if (max > 0) {
         ret_pcs[depth++] = f.pc;
-        if (!frame_leave(&w, &f, ret_stop))
-            break;
+        depth = walk_on(&w, &f, ret_pcs, depth, max, ret_stop);
     }
+    if (*ret_stop == FB_WALK_NO_TABLE && room > depth)
+        *ret_kept = frame_keep(&w, &f, ret_pcs + depth, room - depth);
     fb_code_map_leave();
-    if (w.one_page && (*ret_stop == FB_WALK_BAD_CFA || *ret_stop == FB_WALK_BAD_LOAD))
-        *ret_stop = FB_WALK_OFF_STACK;
     return depth;
+}
+
+unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
+                       struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
+                       enum fb_walk_stop *ret_stop)
+{
+    unsigned kept;
+
+    return fb_walk_stack_keep(uc, stack, cache, ret_pcs, max, 0, ret_stop, &kept);
 }

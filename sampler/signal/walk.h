@@ -25,6 +25,14 @@
  *      is mapped.  Frames beyond it are not proven: FB_WALK_OFF_STACK.
  * With {0, 0} as the own stack every walk is of kind 2 or 3.
  *
+ * Code whose rows are not made yet (sampler/signal/code_map.h) ends the walk with
+ * FB_WALK_NO_TABLE.  fb_walk_stack_keep() then leaves what is needed to go on
+ * behind the pcs: registers and a copy of the stack.  When the helper has had
+ * the rows made, it goes on from there, as often as it takes:
+ *
+ *     depth = fb_walk_stack_keep(uc, &stack, &cache, pcs, max, room, &stop, &kept);
+ *     depth = fb_walk_resume(pcs + depth, kept, &own_cache, pcs, depth, max, &stop);
+ *
  * How.  Each pc is looked up (minus 1 where it is a return address) in the
  * cache, then in the code map; code without rows is left by its frame pointer.
  * The CFA must grow from frame to frame.  Cost: O(depth); some 10 ns a frame
@@ -49,6 +57,7 @@ enum fb_walk_stop {
     FB_WALK_BAD_PC = 5,    /* the return address cannot be one                       */
     FB_WALK_OFF_STACK = 6, /* on no known stack, and past what is proven (range 3)   */
     FB_WALK_LOST_REG = 7,  /* a rule needs a register that is only known innermost   */
+    FB_WALK_NO_TABLE = 8,  /* no rows for this code yet, and no stack kept to go on  */
     FB_WALK_STOP_COUNT
 };
 
@@ -71,5 +80,16 @@ struct fb_walk_cache {
 unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
                        struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
                        enum fb_walk_stop *ret_stop);
+
+/* The same.  ret_pcs has room for `room` words in all: where *ret_stop is FB_WALK_NO_TABLE,
+ * *ret_kept of them behind the pcs are for fb_walk_resume() (0 if there is too little room). */
+unsigned fb_walk_stack_keep(const ucontext_t *uc, const struct fb_walk_range *stack,
+                            struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
+                            unsigned room, enum fb_walk_stop *ret_stop, unsigned *ret_kept);
+
+/* Goes on behind pcs[depth - 1], in any thread; `words` stay as they are.  With FB_WALK_NO_TABLE
+ * again there is more to be made, or the walk came to the end of what was kept. */
+unsigned fb_walk_resume(const uint64_t *words, unsigned kept, struct fb_walk_cache *cache,
+                        uint64_t *pcs, unsigned depth, unsigned max, enum fb_walk_stop *ret_stop);
 
 #endif

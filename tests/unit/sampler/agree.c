@@ -19,6 +19,7 @@
 
 #include "sampler/modules.h"
 #include "sampler/signal/walk.h"
+#include "tests/unit/sampler/all_tables.h"
 
 enum { DEPTH_MAX = 512 };
 
@@ -114,6 +115,7 @@ static void *keep_scanning(void *arg)
     for (;;) {
         if (fb_modules_changed())
             fb_modules_scan(on_event, NULL);
+        fb_modules_tables_make();
         nanosleep(&pause, NULL);
     }
     return arg;
@@ -141,6 +143,7 @@ __attribute__((constructor)) static void begin(void)
     pthread_attr_destroy(&attr);
     main_stack = (struct fb_walk_range){(uintptr_t)low, (uintptr_t)low + size};
     fb_modules_scan(on_event, NULL);
+    all_tables_make();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_create(&thread, NULL, keep_scanning, NULL);

@@ -13,6 +13,7 @@
 
 #include "sampler/modules.h"
 #include "sampler/signal/walk.h"
+#include "tests/unit/sampler/all_tables.h"
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -89,6 +90,7 @@ static unsigned scan_and_walk(void)
     while (fb_modules_changed())
         if (!fb_modules_scan(on_event, &events))
             break;
+    all_tables_make();
     raise(SIGPROF);
     forbidden = false;
     return events;

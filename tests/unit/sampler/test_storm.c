@@ -137,6 +137,7 @@ static void *scan(void *arg)
 
     while (!atomic_load(&over)) {
         fb_modules_scan(on_event, NULL);
+        fb_modules_tables_make();
         nanosleep(&pause, NULL);
     }
     return arg;

@@ -11,6 +11,7 @@
 #include <dwarf.h>
 
 #include "base/wire.h"
+#include "sampler/rows.h"
 #include "sampler/table.h"
 #include "tests/unit/sampler/elf_file.h"
 
@@ -154,7 +155,7 @@ static bool is_padding(const struct elf_file *f, uint64_t pc)
 {
     struct fb_rule ignored;
 
-    for (uint64_t back = 1; back < FB_TABLE_GAP; back++)
+    for (uint64_t back = 1; back < FB_ROWS_GAP; back++)
         if (oracle_rule(f, pc - back, &ignored))
             return true;
     return false;

@@ -19,6 +19,7 @@
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/walk.h"
+#include "tests/unit/sampler/all_tables.h"
 #include "tests/unit/sampler/stacks.h"
 
 enum { DEPTH_MAX = 400 };
@@ -54,7 +55,10 @@ static int set_up(void **ctx)
     pthread_attr_destroy(&attr);
     own_stack.low = (uintptr_t)low;
     own_stack.top = (uintptr_t)low + size;
-    return fb_modules_scan(no_event, NULL) ? 0 : -1;
+    if (!fb_modules_scan(no_event, NULL))
+        return -1;
+    all_tables_make();
+    return 0;
 }
 
 /* --- the oracle ----------------------------------------------------------- */
