@@ -10,20 +10,42 @@
 
 static const double yield_tolerance = 0.1; /* as in the health of a step */
 
+/* The first and the last row that have the counter. */
+static bool span_of(const struct fb_profile *p, const char *counter, int64_t *ret_from,
+                    int64_t *ret_to)
+{
+    const struct fb_counter *c = fb_profile_counter_find(p, counter);
+    size_t first = SIZE_MAX, last = 0;
+
+    for (size_t i = 0; c && i < p->counters.rows; i++) {
+        if (c->values[i] == FB_COUNTER_ABSENT)
+            continue;
+        first = first == SIZE_MAX ? i : first;
+        last = i;
+    }
+    if (first == SIZE_MAX || first == last)
+        return false;
+    *ret_from = p->counters.time_ns[first];
+    *ret_to = p->counters.time_ns[last];
+    return true;
+}
+
 bool fb_account_growth(const struct fb_profile *p, const char *counter, double *ret_growth)
 {
-    const struct fb_counters *c = &p->counters;
+    int64_t from, to;
 
-    return c->rows > 1 &&
-           fb_profile_counter_delta(p, counter, c->time_ns[0], c->time_ns[c->rows - 1], ret_growth);
+    return span_of(p, counter, &from, &to) &&
+           fb_profile_counter_delta(p, counter, from, to, ret_growth);
 }
 
 double fb_account_yield(const struct fb_profile *p)
 {
     double cpu_ns, weight;
+    int64_t from, to;
 
-    if (p->interval_ns == 0 || !fb_account_growth(p, "process.cpu_ns", &cpu_ns) || !(cpu_ns > 0) ||
-        !fb_account_growth(p, "sampler.weight", &weight))
+    if (p->interval_ns == 0 || !span_of(p, "process.cpu_ns", &from, &to) ||
+        !fb_profile_counter_delta(p, "process.cpu_ns", from, to, &cpu_ns) || !(cpu_ns > 0) ||
+        !fb_profile_counter_delta(p, "sampler.weight", from, to, &weight))
         return NAN;
     return weight * (double)p->interval_ns / cpu_ns;
 }

@@ -212,12 +212,14 @@ static bool cpu_add(struct fb_window *w, const struct fb_profile *p, const char 
     return true;
 }
 
-static bool has_second_rows(const struct fb_profile *p, const struct fb_window *w)
+static bool has_second_rows(const struct fb_profile *p, const char *name, const struct fb_window *w)
 {
+    const struct fb_counter *c = fb_profile_counter_find(p, name);
     size_t rows = 0;
 
-    for (size_t i = 0; i < p->counters.rows; i++)
-        rows += p->counters.time_ns[i] >= w->start_ns - 1000000000 &&
+    for (size_t i = 0; c && i < p->counters.rows; i++)
+        rows += c->values[i] != FB_COUNTER_ABSENT &&
+                p->counters.time_ns[i] >= w->start_ns - 1000000000 &&
                 p->counters.time_ns[i] <= w->end_ns + 1000000000;
     return 5 * rows >= 4 * w->cells;
 }
@@ -251,7 +253,7 @@ static void cpu_collect(const struct fb_diff_input *in, const struct fb_replicat
     for (size_t i = 0; i < (is_process ? r->arms_count : 1); i++) {
         const struct fb_profile *p = in->arms[r->arms[i]].profile;
 
-        ok = ok && p && has_second_rows(p, w) && cpu_add(w, p, name);
+        ok = ok && p && has_second_rows(p, name, w) && cpu_add(w, p, name);
         if (p && fb_profile_counter_delta(p, name, w->start_ns, w->end_ns, &part))
             total += part / second_ns;
         else

@@ -89,8 +89,7 @@ enum fb_chunk_type {
     /* signed base_time_ns, varint rows, varint columns, columns x {varint counter id, rows x
      * signed value delta to the column's previous row}, after the column "rows x signed time in
      * microseconds after the previous row", which comes first.  A chunk's first row is a delta to
-     * 0. A counter that was not readable at a row repeats its value (delta 0); one that is never
-     * readable has no column. */
+     * 0. A counter that was not read at a row has no column in its chunk. */
     FB_CHUNK_COUNTERS = 9,
     /* count, {signed monotonic_ns or 0, signed wall_ns, blob name, u8 flags
      * (enum fb_mark_flags), varint offered x 1000} */

@@ -139,6 +139,7 @@ static void folder_find(struct fb_cgroup_folder *f, const char *root, const char
 
     f->found = false;
     f->v2 = false;
+    f->file = (struct fb_kept_file){0};
     ret_name[0] = '\0';
     if (membership(groups, controller, &path) && mount_find(mounts, controller, &mount)) {
         folder_make(f, root, &mount, ret_name);
@@ -168,6 +169,7 @@ void fb_cgroup_find(struct fb_cgroup *ret_cg, const char *root, char *scratch, s
     char ignored[FB_CGROUP_PATH_MAX];
     char *mounts = scratch + cap / 4;
 
+    ret_cg->keep = false;
     proc_read(root, "/proc/self/cgroup", scratch, cap / 4);
     proc_read(root, "/proc/self/mountinfo", mounts, cap - cap / 4);
     folder_find(&ret_cg->cpu, root, "cpu", scratch, mounts, ret_cg->name, sizeof ret_cg->name);
@@ -175,35 +177,81 @@ void fb_cgroup_find(struct fb_cgroup *ret_cg, const char *root, char *scratch, s
     folder_find(&ret_cg->memory, root, "memory", scratch, mounts, ignored, sizeof ignored);
 }
 
+static bool path_make(const struct fb_cgroup_folder *f, const char *name, struct fb_text *t)
+{
+    fb_text_str(t, f->path);
+    fb_text_str(t, "/");
+    fb_text_str(t, name);
+    return f->found && !t->cut;
+}
+
 static bool file_text(const struct fb_cgroup_folder *f, const char *name, char *buffer, size_t cap)
 {
     char path[FB_CGROUP_PATH_MAX + 64];
     struct fb_text t = {.data = path, .cap = sizeof path};
 
-    fb_text_str(&t, f->path);
-    fb_text_str(&t, "/");
-    fb_text_str(&t, name);
-    return f->found && !t.cut && fb_file_glance(path, buffer, cap) > 0;
+    return path_make(f, name, &t) && fb_file_glance(path, buffer, cap) > 0;
+}
+
+static bool number_parse(const char *text, uint64_t *ret_value)
+{
+    const char *after;
+
+    *ret_value = fb_text_number(text, &after);
+    return after != text;
 }
 
 static bool file_number(const struct fb_cgroup_folder *f, const char *name, uint64_t *ret_value)
 {
     char buffer[64];
-    const char *after;
 
-    if (!file_text(f, name, buffer, sizeof buffer))
-        return false;
-    *ret_value = fb_text_number(buffer, &after);
-    return after != buffer;
+    return file_text(f, name, buffer, sizeof buffer) && number_parse(buffer, ret_value);
 }
 
-void fb_cgroup_read(const struct fb_cgroup *cg, struct fb_cgroup_now *ret_now)
+/* The folder's file that is read each second. */
+static bool each_second(const struct fb_cgroup *cg, struct fb_cgroup_folder *f, const char *name,
+                        char *buffer, size_t cap)
+{
+    char path[FB_CGROUP_PATH_MAX + 64];
+    struct fb_text t = {.data = path, .cap = sizeof path};
+
+    return path_make(f, name, &t) && fb_kept_read(&f->file, cg->keep, path, buffer, cap) > 0;
+}
+
+void fb_cgroup_keep(struct fb_cgroup *cg, bool keep)
+{
+    cg->keep = keep;
+    cg->cpu.file = cg->cpuacct.file = cg->memory.file = (struct fb_kept_file){0};
+}
+
+/* Version 2: one file says both. */
+static bool usage_read(struct fb_cgroup *cg, const char *cpu_stat, uint64_t *ret_ns)
+{
+    char text[2048];
+
+    if (!cg->cpuacct.v2)
+        return each_second(cg, &cg->cpuacct, "cpuacct.usage", text, sizeof text) &&
+               number_parse(text, ret_ns);
+    if (cpu_stat == NULL || !cg->cpu.v2) {
+        if (!each_second(cg, &cg->cpuacct, "cpu.stat", text, sizeof text))
+            return false;
+        cpu_stat = text;
+    }
+    if (!fb_text_field(cpu_stat, "usage_usec", ret_ns))
+        return false;
+    *ret_ns *= 1000;
+    return true;
+}
+
+void fb_cgroup_read(struct fb_cgroup *cg, struct fb_cgroup_now *ret_now)
 {
     struct fb_cgroup_now *now = ret_now;
     char stat[2048];
+    char memory[64];
+    bool has_stat = each_second(cg, &cg->cpu, "cpu.stat", stat, sizeof stat);
 
     memset(now, 0, sizeof *now);
-    if (file_text(&cg->cpu, "cpu.stat", stat, sizeof stat)) {
+    if (has_stat) {
         const char *key = cg->cpu.v2 ? "throttled_usec" : "throttled_time";
 
         now->has_throttling = fb_text_field(stat, key, &now->throttled_ns) &&
@@ -211,16 +259,11 @@ void fb_cgroup_read(const struct fb_cgroup *cg, struct fb_cgroup_now *ret_now)
         if (cg->cpu.v2)
             now->throttled_ns *= 1000;
     }
-    if (cg->cpuacct.v2) {
-        now->has_cpu = file_text(&cg->cpuacct, "cpu.stat", stat, sizeof stat) &&
-                       fb_text_field(stat, "usage_usec", &now->cpu_ns);
-        now->cpu_ns *= 1000;
-    } else {
-        now->has_cpu = file_number(&cg->cpuacct, "cpuacct.usage", &now->cpu_ns);
-    }
+    now->has_cpu = usage_read(cg, has_stat ? stat : NULL, &now->cpu_ns);
     now->has_memory =
-        file_number(&cg->memory, cg->memory.v2 ? "memory.current" : "memory.usage_in_bytes",
-                    &now->memory_bytes);
+        each_second(cg, &cg->memory, cg->memory.v2 ? "memory.current" : "memory.usage_in_bytes",
+                    memory, sizeof memory) &&
+        number_parse(memory, &now->memory_bytes);
 }
 
 bool fb_cgroup_quota(const struct fb_cgroup *cg, uint64_t *ret_millicores)

@@ -1,15 +1,33 @@
 /* counters.c - see counters.h. */
 #include "sampler/counters.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sampler/clock.h"
+#include "sampler/memory.h"
 #include "sampler/text.h"
 
 enum { SPIN_STEPS = 20000, SPIN_TIMES = 3 }; /* a third of some 0.1 ms of dependent arithmetic */
+
+/* CPU time a second, each. */
+enum {
+    PROCESS_NS = 200000,
+    SWITCHES_NS = 30000,
+    NODE_NS = 60000,
+    MEMORY_NS = 40000,
+    OWN_MEMORY_NS = 10000,
+};
+
+enum {
+    MOMENT_NS = 2000000, /* a row that took longer is not of one moment */
+    MOMENT_TRIES = 3,
+};
+
+static _Atomic uint64_t start_ns;
 
 struct definition {
     const char *name;
@@ -44,21 +62,39 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_FOREIGN] = {"sampler.foreign", "count", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_STRAYS] = {"sampler.strays", "count", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_KEPT] = {"sampler.kept", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_OWN_RSS] = {"sampler.rss_bytes", "bytes", FB_COUNTER_GAUGE},
+    [FB_COUNTER_START] = {"sampler.start_ns", "ns", FB_COUNTER_GAUGE},
 };
+
+void fb_counters_start_took(uint64_t cpu_ns)
+{
+    atomic_store(&start_ns, cpu_ns);
+}
+
+void fb_counters_thread_begin(struct fb_counter_row *c, bool own_table)
+{
+    c->keep = own_table;
+    c->node_file = c->memory_file = (struct fb_kept_file){0};
+    fb_cgroup_keep(&c->cgroup, own_table);
+}
 
 void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap)
 {
     uint64_t earlier_ns = c->earlier_ns; /* a helper may end before the bank is made */
+    bool keep = c->keep;
 
     memset(c, 0, sizeof *c);
     c->earlier_ns = earlier_ns;
+    c->keep = keep;
     fb_cgroup_find(&c->cgroup, "", scratch, cap);
+    fb_cgroup_keep(&c->cgroup, keep);
 }
 
 static void set(struct fb_counter_row *c, enum fb_counter_id counter, uint64_t value)
 {
     if (!c->started)
         c->readable[counter] = true;
+    c->fresh[counter] = c->readable[counter];
     if (c->readable[counter] && value <= INT64_MAX)
         c->value[counter] = (int64_t)value;
 }
@@ -72,26 +108,62 @@ static uint64_t clock_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void read_process(struct fb_counter_row *c)
+/* May this be read in this row, at so much CPU time a second? */
+static bool is_due(struct fb_counters_meter *m, uint64_t allowance_ns, bool whole)
+{
+    m->saved_ns += allowance_ns;
+    m->skipped++;
+    return whole || m->saved_ns >= m->cost_ns || m->skipped > FB_COUNTERS_SKIPPED;
+}
+
+/* It cost what was used since the last stamp. */
+static void was_read(struct fb_counter_row *c, struct fb_counters_meter *m)
+{
+    uint64_t now_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+    m->cost_ns = now_ns - c->stamp_ns;
+    m->saved_ns = 0;
+    m->skipped = 0;
+    c->stamp_ns = now_ns;
+}
+
+static void read_switches(struct fb_counter_row *c, bool whole)
+{
+    struct rusage usage;
+
+    if (!is_due(&c->switches, SWITCHES_NS, whole) || getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    set(c, FB_COUNTER_SWITCH_VOLUNTARY, (uint64_t)usage.ru_nvcsw);
+    set(c, FB_COUNTER_SWITCH_INVOLUNTARY, (uint64_t)usage.ru_nivcsw);
+    was_read(c, &c->switches);
+}
+
+/* A level: what was read last stands for the rows between. */
+static void read_memory(struct fb_counter_row *c, bool whole)
 {
     char text[256];
     const char *at = text;
-    struct rusage usage;
 
-    set(c, FB_COUNTER_PROCESS_CPU, clock_read(CLOCK_PROCESS_CPUTIME_ID));
-    set(c, FB_COUNTER_WRITER, c->earlier_ns + clock_read(CLOCK_THREAD_CPUTIME_ID));
-    if (fb_file_glance("/proc/self/statm", text, sizeof text) > 0) {
-        fb_text_number(text, &at); /* total pages, then resident ones */
-        if (*at == ' ') {
-            uint64_t pages = fb_text_number(at + 1, &at);
+    c->fresh[FB_COUNTER_PROCESS_RSS] = c->readable[FB_COUNTER_PROCESS_RSS];
+    if (!is_due(&c->memory, MEMORY_NS, whole) ||
+        fb_kept_read(&c->memory_file, c->keep, "/proc/self/statm", text, sizeof text) <= 0)
+        return;
+    fb_text_number(text, &at); /* total pages, then resident ones */
+    if (*at == ' ') {
+        uint64_t pages = fb_text_number(at + 1, &at);
 
-            set(c, FB_COUNTER_PROCESS_RSS, pages * (uint64_t)sysconf(_SC_PAGESIZE));
-        }
+        set(c, FB_COUNTER_PROCESS_RSS, pages * (uint64_t)sysconf(_SC_PAGESIZE));
     }
-    if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        set(c, FB_COUNTER_SWITCH_VOLUNTARY, (uint64_t)usage.ru_nvcsw);
-        set(c, FB_COUNTER_SWITCH_INVOLUNTARY, (uint64_t)usage.ru_nivcsw);
-    }
+    was_read(c, &c->memory);
+}
+
+static void read_own_memory(struct fb_counter_row *c, bool whole)
+{
+    c->fresh[FB_COUNTER_OWN_RSS] = c->readable[FB_COUNTER_OWN_RSS];
+    if (!is_due(&c->own_memory, OWN_MEMORY_NS, whole))
+        return;
+    set(c, FB_COUNTER_OWN_RSS, fb_memory_touched());
+    was_read(c, &c->own_memory);
 }
 
 static void read_cgroup(struct fb_counter_row *c)
@@ -109,9 +181,52 @@ static void read_cgroup(struct fb_counter_row *c)
         set(c, FB_COUNTER_CGROUP_MEMORY, now.memory_bytes);
 }
 
+static void read_own(struct fb_counter_row *c, const struct fb_counters_own *own)
+{
+    set(c, FB_COUNTER_THREADS, own->threads);
+    set(c, FB_COUNTER_THREADS_CPU, own->threads_cpu_ns);
+    set(c, FB_COUNTER_HANDLER, own->handler_ns);
+    set(c, FB_COUNTER_HANDLER_COUNT, own->handler_count);
+    set(c, FB_COUNTER_WRITER, c->earlier_ns + c->stamp_ns);
+    set(c, FB_COUNTER_BYTES, own->bytes);
+    set(c, FB_COUNTER_WEIGHT, own->weight);
+    set(c, FB_COUNTER_OVERRUN, own->overrun);
+    set(c, FB_COUNTER_SIGNALS, own->signals);
+    set(c, FB_COUNTER_FOREIGN, own->foreign);
+    set(c, FB_COUNTER_STRAYS, own->strays);
+    set(c, FB_COUNTER_KEPT, own->kept);
+    set(c, FB_COUNTER_START, atomic_load(&start_ns));
+}
+
+/* Everything that is compared with CPU time, and the time. */
+static void read_moment(struct fb_counter_row *c, fb_counters_own_fn own, void *ctx, bool whole)
+{
+    bool process = is_due(&c->process, PROCESS_NS, whole);
+    struct fb_counters_own now;
+
+    for (int i = 0; i < MOMENT_TRIES; i++) {
+        uint64_t before_ns = fb_clock_now();
+        uint64_t after_ns;
+
+        own(ctx, &now);
+        c->stamp_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+        if (process) {
+            set(c, FB_COUNTER_PROCESS_CPU, clock_read(CLOCK_PROCESS_CPUTIME_ID));
+            was_read(c, &c->process);
+        }
+        read_cgroup(c);
+        c->stamp_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+        read_own(c, &now);
+        after_ns = fb_clock_now();
+        c->time_ns = (int64_t)(before_ns + (after_ns - before_ns) / 2);
+        if (after_ns - before_ns < MOMENT_NS)
+            return;
+    }
+}
+
 /* "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks of the user HZ;
  * guest time is part of user time. */
-static void read_node(struct fb_counter_row *c)
+static void read_node(struct fb_counter_row *c, bool whole)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
     char text[512];
@@ -119,7 +234,9 @@ static void read_node(struct fb_counter_row *c)
     uint64_t v[FIELDS];
     uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 
-    if (fb_file_glance("/proc/stat", text, sizeof text) < 8 || strncmp(text, "cpu ", 4) != 0)
+    if (!is_due(&c->node, NODE_NS, whole) ||
+        fb_kept_read(&c->node_file, c->keep, "/proc/stat", text, sizeof text) < 8 ||
+        strncmp(text, "cpu ", 4) != 0)
         return;
     for (int i = 0; i < FIELDS; i++) {
         while (*at == ' ')
@@ -130,12 +247,14 @@ static void read_node(struct fb_counter_row *c)
     set(c, FB_COUNTER_NODE_SOFTIRQ, v[SOFTIRQ]);
     set(c, FB_COUNTER_NODE_STEAL, v[STEAL]);
     set(c, FB_COUNTER_NODE_IDLE, v[IDLE] + v[IOWAIT]);
+    was_read(c, &c->node);
 }
 
 /* The machine's own speed: CPU time of a fixed amount of arithmetic that no compiler shortens. */
 static uint64_t spin(void)
 {
-    uint64_t start = clock_read(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t start =
+        clock_read(CLOCK_THREAD_CPUTIME_ID); /* the stamp is older where nothing was due */
     uint64_t x = start | 1;
 
     for (int i = 0; i < SPIN_STEPS; i++) {
@@ -152,24 +271,17 @@ void fb_counters_thread_end(struct fb_counter_row *c)
     c->earlier_ns += clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own)
+void fb_counters_read(struct fb_counter_row *c, fb_counters_own_fn own, void *ctx, bool whole)
 {
-    c->time_ns = (int64_t)fb_clock_now();
-    read_process(c);
-    read_cgroup(c);
-    read_node(c);
+    bool all = whole || !c->started;
+
+    memset(c->fresh, 0, sizeof c->fresh);
+    read_moment(c, own, ctx, all);
+    read_switches(c, all);
+    read_memory(c, all);
+    read_own_memory(c, all);
+    read_node(c, all);
     set(c, FB_COUNTER_MACHINE_SPIN, spin());
-    set(c, FB_COUNTER_THREADS, own->threads);
-    set(c, FB_COUNTER_THREADS_CPU, own->threads_cpu_ns);
-    set(c, FB_COUNTER_HANDLER, own->handler_ns);
-    set(c, FB_COUNTER_HANDLER_COUNT, own->handler_count);
-    set(c, FB_COUNTER_BYTES, own->bytes);
-    set(c, FB_COUNTER_WEIGHT, own->weight);
-    set(c, FB_COUNTER_OVERRUN, own->overrun);
-    set(c, FB_COUNTER_SIGNALS, own->signals);
-    set(c, FB_COUNTER_FOREIGN, own->foreign);
-    set(c, FB_COUNTER_STRAYS, own->strays);
-    set(c, FB_COUNTER_KEPT, own->kept);
     c->started = true;
 }
 
@@ -193,13 +305,13 @@ void fb_counters_put_row(const struct fb_counter_row *c, struct fb_wire_out *out
     unsigned columns = 0;
 
     for (unsigned i = 0; i < FB_COUNTER_COUNT; i++)
-        columns += c->readable[i];
+        columns += c->fresh[i];
     fb_wire_put_signed(out, c->time_ns);
     fb_wire_put_varint(out, 1);
     fb_wire_put_varint(out, columns);
     fb_wire_put_signed(out, 0); /* the row is at the base time */
     for (unsigned i = 0; i < FB_COUNTER_COUNT; i++) {
-        if (!c->readable[i])
+        if (!c->fresh[i])
             continue;
         fb_wire_put_varint(out, i + 1);
         fb_wire_put_signed(out, c->value[i]);

@@ -3,13 +3,23 @@
  *
  * Context: the helper thread alone.
  *
+ *     fb_counters_thread_begin(&c, own_table);     in each helper thread: may files stay open?
  *     fb_counters_init(&c, scratch, cap);          finds the files
- *     fb_counters_read(&c, &own);                  one row
+ *     fb_counters_read(&c, read_own, ctx, false);  one row
  *     fb_counters_put_defs(&c, &chunk);            once, behind the first row
  *     fb_counters_put_row(&c, &out, &out_prefix);  each row one COUNTERS chunk
  *
- * A counter that was not readable at the first row has no column; one that
- * stops being readable repeats its value.  All are int64_t; times are in ns. */
+ * A counter that was not readable at the first row has no column.  All are int64_t; times are in
+ * ns.
+ *
+ * What it costs is bounded, not only how often it is done.  The CPU time of a process costs the
+ * kernel a walk over its threads (0.7 ms for 2,000 of them, cold), the node's times one over its
+ * CPUs.  Such a counter is read as often as keeps it within its allowance of CPU time a second, at
+ * least every FB_COUNTERS_SKIPPED rows, and in every row that is asked for whole; in the rows
+ * between it has no column.  Levels (of memory) repeat the last value instead.
+ *
+ * A row is of one moment: where the thread was kept from running between the time and the CPU
+ * counters (a quota), they are read anew. */
 #ifndef FB_SAMPLER_COUNTERS_H
 #define FB_SAMPLER_COUNTERS_H
 
@@ -47,8 +57,12 @@ enum fb_counter_id {
     FB_COUNTER_FOREIGN,
     FB_COUNTER_STRAYS,
     FB_COUNTER_KEPT,
+    FB_COUNTER_OWN_RSS,
+    FB_COUNTER_START,
     FB_COUNTER_COUNT
 };
+
+enum { FB_COUNTERS_SKIPPED = 10 };
 
 /* What the caller knows itself. */
 struct fb_counters_own {
@@ -65,21 +79,48 @@ struct fb_counters_own {
     uint64_t kept;
 };
 
+typedef void (*fb_counters_own_fn)(void *ctx, struct fb_counters_own *ret_own);
+
+/* Of a reader whose cost is not bounded by itself. */
+struct fb_counters_meter {
+    uint64_t cost_ns; /* of the last reading, CPU time */
+    uint64_t saved_ns;
+    unsigned skipped;
+};
+
 struct fb_counter_row {
     struct fb_cgroup cgroup;
+    struct fb_kept_file node_file;
+    struct fb_kept_file memory_file;
+    struct fb_counters_meter process;
+    struct fb_counters_meter switches;
+    struct fb_counters_meter node;
+    struct fb_counters_meter memory;
+    struct fb_counters_meter own_memory;
     int64_t value[FB_COUNTER_COUNT];
     bool readable[FB_COUNTER_COUNT];
+    bool fresh[FB_COUNTER_COUNT]; /* has a column in this row */
     bool started;
+    bool keep;           /* files may stay open */
     int64_t time_ns;     /* of the row */
+    uint64_t stamp_ns;   /* CPU time of this thread at the end of the last reading */
     uint64_t earlier_ns; /* CPU time of helper threads before this one */
 };
+
+/* CPU time of the constructor and what it read before main(), for `sampler.start_ns`. */
+void fb_counters_start_took(uint64_t cpu_ns);
+
+/* A new helper thread; descriptors of the one before are gone. */
+void fb_counters_thread_begin(struct fb_counter_row *c, bool own_table);
 
 void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap);
 
 /* The helper thread ends for the moment; another will go on. */
 void fb_counters_thread_end(struct fb_counter_row *c);
 
-void fb_counters_read(struct fb_counter_row *c, const struct fb_counters_own *own);
+/* whole: every counter, whatever it costs (the last row, and those at which something begins or
+ * ends). */
+void fb_counters_read(struct fb_counter_row *c, fb_counters_own_fn own, void *ctx, bool whole);
 
 /* The items of COUNTER_DEFS. */
 void fb_counters_put_defs(const struct fb_counter_row *c, struct fb_chunk *chunk);

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sampler/clock.h"
 #include "sampler/config.h"
+#include "sampler/counters.h"
 #include "sampler/entry.h"
 #include "sampler/export.h"
 #include "sampler/fault.h"
@@ -283,8 +285,17 @@ static void start(void)
     fb_clock_process_start();
 }
 
+static uint64_t thread_cpu(void)
+{
+    struct timespec t = {0, 0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 __attribute__((constructor)) static void preload_start(void)
 {
+    uint64_t begin_ns = thread_cpu();
     char message[256];
     const int *first;
 
@@ -302,6 +313,7 @@ __attribute__((constructor)) static void preload_start(void)
     }
     if (!config.off)
         start();
+    fb_counters_start_took(thread_cpu() - begin_ns);
 }
 
 __attribute__((destructor)) static void preload_end(void)

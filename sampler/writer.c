@@ -52,6 +52,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     w->status_fd = -1;
     w->sandbox = -1;
     w->pc_slots = FB_WRITER_PC_FIRST;
+    fb_counters_start_took(0);
     fb_sink_init(&w->sink, config, run_id);
     w->pcs = (struct fb_pc_entry *)(void *)at;
     at += FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);
@@ -167,13 +168,16 @@ static void modules_write(struct fb_writer *w)
         fb_sink_write_list(&w->sink, &w->modules, FB_CHUNK_MODULES, NULL);
 }
 
-static void counters_write(struct fb_writer *w)
+static void own_read(void *ctx, struct fb_counters_own *ret_own)
 {
-    struct fb_counters_own own;
+    fb_writer_own(ctx, ret_own);
+}
+
+static void counters_write(struct fb_writer *w, bool whole)
+{
     bool first = !w->counters.started;
 
-    fb_writer_own(w, &own);
-    fb_counters_read(&w->counters, &own);
+    fb_counters_read(&w->counters, own_read, w, whole);
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     if (first) {
         fb_counters_put_defs(&w->counters, &w->misc);
@@ -269,7 +273,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     fb_writer_threads_free(w);
     if (!w->quiet)
-        counters_write(w);
+        counters_write(w, last);
     losses_write(w);
     if (last)
         end_write(w);
@@ -278,6 +282,8 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
 void fb_writer_thread_begin(struct fb_writer *w, bool own_table)
 {
     fb_modules_thread_begin(own_table);
+    fb_counters_thread_begin(&w->counters, own_table);
+    w->leader_file = (struct fb_kept_file){0};
     w->status_fd = -1;
     if (own_table && !w->quiet)
         w->status_fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);

@@ -99,12 +99,14 @@ struct fb_writer {
     uint64_t exited_weight;
     uint64_t exited_overrun;
     uint64_t losses_written[FB_LOSS_CAUSE_COUNT];
+    bool any_drained;      /* of the slots */
     uint32_t next_checked; /* slot where the next look at CPU times begins */
     uint32_t name_budget;
     uint64_t born_ns;
-    int status_fd;          /* /proc/thread-self/status while the table is ours, else -1 */
-    int sandbox;            /* its "Seccomp:" at the first look, -1 before               */
-    bool quiet;             /* a system call filter came: write only                     */
+    int status_fd; /* /proc/thread-self/status while the table is ours, else -1 */
+    int sandbox;   /* its "Seccomp:" at the first look, -1 before               */
+    bool quiet;    /* a system call filter came: write only                     */
+    struct fb_kept_file leader_file;
     uint64_t leader_cpu_ns; /* of the main thread when last looked at */
     int leader_status;      /* of a main thread that left by a bare system call: the process's */
     bool ended;             /* END is the last chunk: nothing more until fb_writer_resume() */

@@ -8,8 +8,8 @@
 /* First of all: has a system call filter come, and how many signals may the user still queue? */
 void fb_writer_status_look(struct fb_writer *w);
 
-/* Before segments are taken: adopts, buries, reads CPU times (FB_THREADS_CHECKED slots a call,
- * round robin), finds threads that block the signal, and remembers which slots are EXITED now. */
+/* Before segments are taken: adopts, buries, reads CPU times (round robin, for 60 us of CPU time a
+ * call), finds threads that block the signal, and remembers which slots are EXITED now. */
 void fb_writer_threads_look(struct fb_writer *w);
 
 /* After their records are written: frees the slots that look() found EXITED. */
@@ -25,7 +25,6 @@ void fb_writer_threads_forget_names(void);
 void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own);
 
 enum {
-    FB_THREADS_CHECKED = 256,
     FB_NAMES_CHECKED = 32, /* renames looked for, a flush */
 };
 

@@ -77,8 +77,14 @@ static size_t falls(const struct fb_profile *p)
     for (size_t i = 0; i < p->counters.count; i++) {
         const struct fb_counter *c = &p->counters.items[i];
 
-        for (size_t row = 1; row < p->counters.rows; row++)
-            n += c->kind == FB_COUNTER_CUMULATIVE && c->values[row] < c->values[row - 1];
+        int64_t before = FB_COUNTER_ABSENT;
+
+        for (size_t row = 0; row < p->counters.rows; row++) {
+            if (c->values[row] == FB_COUNTER_ABSENT)
+                continue;
+            n += c->kind == FB_COUNTER_CUMULATIVE && c->values[row] < before;
+            before = c->values[row];
+        }
     }
     return n;
 }
