@@ -51,6 +51,15 @@ static inline bool fb_cpu_register(const mcontext_t *regs, unsigned dwarf, uint6
     return true;
 }
 
+/* bl, blr, and blr with authentication. */
+static inline bool fb_cpu_is_call(uint64_t code)
+{
+    uint32_t last = (uint32_t)(code >> 32);
+
+    return (last & 0xfc000000u) == 0x94000000u || (last & 0xfffffc1fu) == 0xd63f0000u ||
+           (last & 0xfefff800u) == 0xd63f0800u;
+}
+
 static inline long fb_cpu_system_call(long number, long a, const void *b, void *c, long d)
 {
     register long x8 __asm__("x8") = number;

@@ -55,6 +55,16 @@ static inline bool fb_cpu_register(const mcontext_t *regs, unsigned dwarf, uint6
     return true;
 }
 
+/* e8 and four bytes, or ff /2 with an operand of up to five. */
+static inline bool fb_cpu_is_call(uint64_t code)
+{
+    bool is = (code >> 24 & 0xff) == 0xe8;
+
+    for (unsigned n = 2; n <= 7; n++)
+        is = is || (code >> (64 - 8 * n) & 0x38ff) == 0x10ff;
+    return is;
+}
+
 static inline long fb_cpu_system_call(long number, long a, const void *b, void *c, long d)
 {
     register long fourth __asm__("r10") = d;

@@ -8,13 +8,17 @@
 
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/cpu.h"
+#include "sampler/signal/guard.h"
 
 #include "sampler/signal/sigsafe.h"
 
 enum {
-    PC_MIN = 4096,           /* nothing is mapped in the first page           */
-    PROVEN_GRAIN = 4096,     /* no page is smaller                            */
-    SIGNAL_FRAME_MAX = 65536 /* from the ucontext to the interrupted sp      */
+    PC_MIN = 4096,            /* nothing is mapped in the first page           */
+    PROVEN_GRAIN = 4096,      /* no page is smaller                            */
+    SIGNAL_FRAME_MAX = 65536, /* from the ucontext to the interrupted sp      */
+    FOREIGN_MAX = 8 << 20,    /* of a stack of unknown size, as threads have   */
+    SWITCH_FRAME = 128,       /* what code that changes stacks keeps on the old one */
+    FOREIGN_STEP = 256 << 10, /* of one frame on it                            */
 };
 
 /* One frame.  `regs` is set while the frame is one that was interrupted: only
@@ -25,9 +29,11 @@ struct frame {
     uint64_t sp;
     uint64_t fp;
     bool fp_known;
+    bool guarded; /* `proven` was so a moment ago: read with care */
     const mcontext_t *regs;
     struct fb_walk_range proven;
     uint64_t shift; /* from an address of the stack to where its word is: 0, or to the kept copy */
+    const ucontext_t *foreign; /* range 3 may grow: the context of this signal, else NULL */
 };
 
 struct walk {
@@ -73,15 +79,51 @@ static inline bool in_range(const struct fb_walk_range *range, uint64_t address)
     return address >= range->low && address < range->top;
 }
 
-static bool load(const struct frame *f, uint64_t address, uint64_t *ret_word)
+/* From now on all loads of this walk are guarded, if they can be. */
+static bool guard_take(struct frame *f)
+{
+    if (f->foreign == NULL)
+        return false;
+    if (!f->guarded && !fb_guard_usable(f->foreign))
+        f->foreign = NULL;
+    else
+        f->guarded = true;
+    return f->guarded;
+}
+
+/* Is everything below end proven?  A foreign stack is asked for page by page, where the guard makes
+ * that safe; a page that vanishes in between is a load that fails. */
+static bool reach(struct frame *f, uint64_t end)
+{
+    if (end <= f->proven.top)
+        return true;
+    if (end - f->sp > FOREIGN_STEP || end - f->proven.low > FOREIGN_MAX || !guard_take(f))
+        return false;
+    for (; f->proven.top < end; f->proven.top += PROVEN_GRAIN)
+        if (!fb_guard_page(f->proven.top)) {
+            f->foreign = NULL;
+            return false;
+        }
+    return true;
+}
+
+/* The word at an address that is not below the range, nor at the end of all addresses. */
+static bool word_take(struct frame *f, uint64_t address, uint64_t *ret_word)
+{
+    if (!reach(f, address + 8))
+        return false;
+    if (f->guarded)
+        return fb_guard_word(address, ret_word);
+    *ret_word = word_at(address + f->shift);
+    return true;
+}
+
+static bool load(struct frame *f, uint64_t address, uint64_t *ret_word)
 {
     uint64_t low = f->regs != NULL ? f->sp - FB_CPU_RED_ZONE : f->sp;
 
-    if (address < low || address < f->proven.low || address >= f->proven.top ||
-        f->proven.top - address < 8 || (address & 7) != 0)
-        return false;
-    *ret_word = word_at(address + f->shift);
-    return true;
+    return address >= low && address >= f->proven.low && address <= UINT64_MAX - 8 &&
+           (address & 7) == 0 && word_take(f, address, ret_word);
 }
 
 static bool plausible_pc(uint64_t pc)
@@ -163,6 +205,8 @@ static void frame_interrupted(struct frame *f, const mcontext_t *regs)
 
 static void range_choose(const struct walk *w, struct frame *f)
 {
+    f->guarded = false;
+    f->foreign = NULL;
     if (in_range(&w->own, f->sp))
         f->proven = w->own;
     else if (in_range(&w->alternate, f->sp))
@@ -184,7 +228,8 @@ static bool leave_by_signal(const struct walk *w, struct frame *f, enum fb_walk_
     uint64_t at = fb_cpu_signal_context(f->sp);
     const ucontext_t *uc = (const ucontext_t *)(uintptr_t)(at + f->shift);
 
-    if (!is_proven(f, at, FB_CPU_SIGNAL_CONTEXT_SIZE) || (at & (FB_CPU_SIGNAL_ALIGN - 1)) != 0)
+    if (f->guarded || !is_proven(f, at, FB_CPU_SIGNAL_CONTEXT_SIZE) ||
+        (at & (FB_CPU_SIGNAL_ALIGN - 1)) != 0)
         return stop_with(ret_stop, FB_WALK_BAD_LOAD);
     if (!plausible_pc(fb_cpu_pc(&uc->uc_mcontext)))
         return stop_with(ret_stop, FB_WALK_BAD_PC);
@@ -193,7 +238,7 @@ static bool leave_by_signal(const struct walk *w, struct frame *f, enum fb_walk_
     return true;
 }
 
-static bool cfa_find(const struct frame *f, const struct fb_rule *rule, uint64_t *ret_cfa,
+static bool cfa_find(struct frame *f, const struct fb_rule *rule, uint64_t *ret_cfa,
                      enum fb_walk_stop *ret_stop)
 {
     uint64_t off = (uint64_t)(int64_t)rule->cfa_off;
@@ -220,7 +265,19 @@ static bool cfa_find(const struct frame *f, const struct fb_rule *rule, uint64_t
     return true;
 }
 
-static bool leave_by_rule(struct frame *f, const struct fb_rule *rule, enum fb_walk_stop *ret_stop)
+/* Code that went to another stack by hand says by its rule where it came from: the thread's own. */
+static void came_from_own(const struct walk *w, struct frame *f, uint64_t cfa)
+{
+    if (!w->one_page || in_range(&w->own, f->sp) || !in_range(&w->own, cfa))
+        return;
+    f->proven = w->own;
+    f->foreign = NULL;
+    f->guarded = false;
+    f->sp = cfa - w->own.low > SWITCH_FRAME ? cfa - SWITCH_FRAME : w->own.low;
+}
+
+static bool leave_by_rule(const struct walk *w, struct frame *f, const struct fb_rule *rule,
+                          enum fb_walk_stop *ret_stop)
 {
     uint64_t cfa;
     uint64_t pc;
@@ -228,8 +285,9 @@ static bool leave_by_rule(struct frame *f, const struct fb_rule *rule, enum fb_w
 
     if (!cfa_find(f, rule, &cfa, ret_stop))
         return false;
+    came_from_own(w, f, cfa);
     /* A leaf that pushed nothing (a link register CPU) has its caller's sp. */
-    if (cfa < f->sp || (cfa == f->sp && f->regs == NULL) || cfa > f->proven.top || (cfa & 7) != 0)
+    if (cfa < f->sp || (cfa == f->sp && f->regs == NULL) || (cfa & 7) != 0 || !reach(f, cfa))
         return stop_with(ret_stop, FB_WALK_BAD_CFA);
     if (rule->ra == FB_RA_LR) {
         if (f->regs == NULL)
@@ -279,6 +337,25 @@ static bool leave_by_frame_pointer(struct frame *f, enum fb_walk_stop *ret_stop)
     return frame_return(f, pc, f->fp + 16, fp, ret_stop);
 }
 
+/* No call is before this return address: makecontext() and its like put it at the root of a stack,
+ * and what is beyond is data. */
+static bool is_root_by_hand(struct frame *f)
+{
+    uint64_t code;
+
+    return f->regs == NULL && guard_take(f) && fb_guard_word(f->pc - 8, &code) &&
+           !fb_cpu_is_call(code);
+}
+
+/* Is something of this frame on a stack that may be read, or is its rule one that leads to it? */
+static bool is_on_stack(const struct walk *w, struct frame *f, const struct fb_rule *rule)
+{
+    if (in_range(&f->proven, f->sp) || (f->foreign != NULL && reach(f, f->sp + 8)))
+        return true;
+    return w->one_page && rule != NULL && rule->cfa == FB_CFA_FP && f->fp_known &&
+           in_range(&w->own, f->fp);
+}
+
 static bool frame_leave(struct walk *w, struct frame *f, enum fb_walk_stop *ret_stop)
 {
     const struct fb_rule *rule = rule_find(w, f->regs != NULL ? f->pc : f->pc - 1);
@@ -287,14 +364,16 @@ static bool frame_leave(struct walk *w, struct frame *f, enum fb_walk_stop *ret_
         return stop_with(ret_stop, FB_WALK_ROOT);
     if (rule != NULL && rule->cfa == FB_CFA_PENDING)
         return stop_with(ret_stop, FB_WALK_NO_TABLE);
-    if (!in_range(&f->proven, f->sp))
+    if (w->one_page && (rule == NULL || rule->cfa != FB_CFA_SIGNAL) && is_root_by_hand(f))
+        return stop_with(ret_stop, FB_WALK_ROOT);
+    if (!is_on_stack(w, f, rule))
         return stop_with(ret_stop, FB_WALK_OFF_STACK);
     if (rule == NULL)
         return leave_by_frame_pointer(f, ret_stop);
     if (rule->cfa == FB_CFA_SIGNAL)
         return leave_by_signal(w, f, ret_stop);
     if (rule->cfa != FB_CFA_NONE)
-        return leave_by_rule(f, rule, ret_stop);
+        return leave_by_rule(w, f, rule, ret_stop);
     if (f->regs != NULL) {
         if (leave_bare_leaf(w, f, ret_stop))
             return true;
@@ -311,6 +390,7 @@ static void range_prove_page(struct walk *w, const ucontext_t *uc, struct frame 
 
     if (f->proven.top == 0 && at < f->sp && f->sp - at < SIGNAL_FRAME_MAX) {
         w->one_page = true;
+        f->foreign = fb_guard_stands() ? uc : NULL;
         f->proven.low = (uintptr_t)(f->sp - FB_CPU_RED_ZONE);
         f->proven.top = (uintptr_t)((f->sp + PROVEN_GRAIN - 1) & ~(uint64_t)(PROVEN_GRAIN - 1));
     }
@@ -336,7 +416,7 @@ static unsigned walk_on(struct walk *w, struct frame *f, uint64_t *pcs, unsigned
 /* --- what is kept, and going on from it ----------------------------------- */
 
 /* Words used of `room`, 0 if that is too few. */
-static unsigned frame_keep(const struct walk *w, const struct frame *f, uint64_t *to, unsigned room)
+static unsigned frame_keep(const struct walk *w, struct frame *f, uint64_t *to, unsigned room)
 {
     unsigned n = KEPT_HEAD;
     uint64_t at = f->sp - (f->regs != NULL ? FB_CPU_RED_ZONE : 0);
@@ -354,8 +434,8 @@ static unsigned frame_keep(const struct walk *w, const struct frame *f, uint64_t
         memcpy(to + KEPT_HEAD, f->regs, FB_CPU_REGISTER_BYTES);
         n += KEPT_REGS;
     }
-    for (; n < room && f->proven.top >= 8 && at <= f->proven.top - 8; at += 8)
-        to[n++] = word_at(at + f->shift);
+    for (; n < room && word_take(f, at, &to[n]); at += 8)
+        n++;
     if (at + 8 > f->proven.top)
         to[KEPT_FLAGS] |= KEPT_WHOLE;
     return n;

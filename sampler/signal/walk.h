@@ -22,7 +22,11 @@
  *      interrupted sp is there;
  *   3. else (coroutines, split stacks) the page of sp - 128: the kernel has just
  *      written this very signal frame below it on the same stack, so that page
- *      is mapped.  Frames beyond it are not proven: FB_WALK_OFF_STACK.
+ *      is mapped.  Frames beyond it are not proven: FB_WALK_OFF_STACK.  With the
+ *      guard up (guard.h) the range grows page by page, each asked for and then
+ *      read by guarded loads, until the root or a page that is not there.  It
+ *      cannot grow without: that a page was mapped a moment ago, or is in a list
+ *      of mappings that somebody made, is no proof that it is when it is read.
  * With {0, 0} as the own stack every walk is of kind 2 or 3.
  *
  * Code whose rows are not made yet (sampler/signal/code_map.h) ends the walk with

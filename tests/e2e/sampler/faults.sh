@@ -20,4 +20,22 @@ guarded() { # PROGRAM CASE
     return 0
 }
 
+# Stacks of coroutines: to the end of a page, and whole with the front.
+whole_stacks() {
+    local name weight
+    for name in mapped-stack heap-stack hand-made-stack; do
+        rm -f banks/*
+        FLAMEBANK_GUARD=0 FLAMEBANK_HZ=1000 profiled "$hosts/routines" $name > out || fail "$name: $?"
+        [ "$(fact banks/* loss.7)" -ge 250 ] || fail "$name: whole without the front"
+        [ "$(fact banks/* deepest)" -lt 50 ] || fail "$name: deep without the front"
+        rm -f banks/*
+        FLAMEBANK_GUARD=1 FLAMEBANK_HZ=1000 profiled "$hosts/routines" $name > out || fail "$name: $?"
+        weight=$(fact banks/* weight)
+        echo "$name: $(fact banks/* loss.7) of $weight ticks are partial, depth $(fact banks/* deepest)"
+        # Until the tables are made, which a busy machine may take a while for.
+        [ "$(fact banks/* loss.7)" -le $((weight / 3)) ] || fail "$name: not whole with the front"
+        [ "$(fact banks/* deepest)" -gt 150 ] || fail "$name: not deep with the front"
+    done
+}
+
 "$case" "$@"

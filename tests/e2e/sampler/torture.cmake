@@ -1,5 +1,5 @@
-# Everything at once, at the highest rate: 20 s here, 5 minutes in the gate (FB_TORTURE_SECONDS).
-# The one program that needs exceptions is C++.
+# Hosts that throw C++ exceptions: coroutines, and everything at once at the highest rate (20 s here, 5
+# minutes in the gate: FB_TORTURE_SECONDS).
 enable_language(CXX)
 add_library(host_throws OBJECT ${CMAKE_SOURCE_DIR}/fixtures/hosts/throws.cc)
 target_compile_options(host_throws PRIVATE -O2 -fPIC -Wall -Wextra -Werror)
@@ -7,12 +7,18 @@ add_library(host_throws_plugin MODULE $<TARGET_OBJECTS:host_throws>)
 set_target_properties(host_throws_plugin PROPERTIES OUTPUT_NAME throws PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY ${FB_HOSTS} LINKER_LANGUAGE CXX)
 
-add_executable(host_torture ${CMAKE_SOURCE_DIR}/fixtures/hosts/torture.c
-    $<TARGET_OBJECTS:host_throws>)
-target_link_libraries(host_torture PRIVATE fb_flags)
-target_compile_options(host_torture PRIVATE -O2 -fomit-frame-pointer)
-set_target_properties(host_torture PROPERTIES OUTPUT_NAME torture LINKER_LANGUAGE CXX
-    RUNTIME_OUTPUT_DIRECTORY ${FB_HOSTS})
+foreach(host routines torture)
+    add_executable(host_${host} ${CMAKE_SOURCE_DIR}/fixtures/hosts/${host}.c
+        $<TARGET_OBJECTS:host_throws>)
+    target_link_libraries(host_${host} PRIVATE fb_flags)
+    target_compile_options(host_${host} PRIVATE -O2 -fomit-frame-pointer)
+    set_target_properties(host_${host} PROPERTIES OUTPUT_NAME ${host} LINKER_LANGUAGE CXX
+        RUNTIME_OUTPUT_DIRECTORY ${FB_HOSTS})
+endforeach()
 
+foreach(case mapped-stack heap-stack hand-made-stack vanishing-stacks exceptions foreign-timers)
+    fb_sampler_script(faults routine/${case} guarded routines ${case})
+endforeach()
+fb_sampler_script(faults routine/whole_stacks whole_stacks)
 fb_sampler_script(torture torture both_clocks)
 set_tests_properties(e2e/sampler/torture PROPERTIES TIMEOUT 600)
