@@ -39,16 +39,18 @@ static const struct {
       "libc.so!sched_yield"}},
     {"transport",
      {"nginx!ngx_http_write_filter", "nginx![unknown] nginx", "nginx!ngx_palloc",
-      "ngx_http_parse_request_line", "[nginx]", "libssl.so!SSL_write",
-      "libcrypto.so![unknown] libcrypto.so", "libcrypto.so!aesni_ctr32_encrypt_blocks",
-      "app!EVP_EncryptUpdate", "libnghttp2.so!nghttp2_session_mem_recv", "libuv.so!uv_run",
-      "app!uv__io_poll", "libevent-2.1.so!event_base_loop", "libcurl.so!curl_multi_perform",
-      "app!grpc_core::Chttp2Transport::PerformOp(int)", "haproxy!h1_headers_to_hdr_list",
-      "ngx_http_brotli_filter_module.so!x", "app!boost::asio::detail::scheduler::run(int)",
+      "ngx_http_parse_request_line", "[nginx]", "libnghttp2.so!nghttp2_session_mem_recv",
+      "libuv.so!uv_run", "[libnghttp2.so.14]", "app!uv__io_poll", "libevent-2.1.so!event_base_loop",
+      "libcurl.so!curl_multi_perform", "app!grpc_core::Chttp2Transport::PerformOp(int)",
+      "haproxy!h1_headers_to_hdr_list", "ngx_http_brotli_filter_module.so!x",
+      "app!boost::asio::detail::scheduler::run(int)",
       "app!void boost::asio::detail::do_run<int>()"}},
+    {"tls",
+     {"libssl.so!SSL_write", "libcrypto.so![unknown] libcrypto.so", "[libcrypto.so.3]",
+      "libcrypto.so!aesni_ctr32_encrypt_blocks", "app!EVP_EncryptUpdate", "app!bssl::ssl_write"}},
     {"codec",
-     {"libz.so!deflate", "libz.so![unknown] libz.so", "libz.so!crc32", "app!longest_match",
-      "deflate_slow", "inflate_fast", "crc32_z", "app!ZSTD_compressBlock_fast",
+     {"libz.so!deflate", "[libz.so.1.2.13]", "libz.so![unknown] libz.so", "libz.so!crc32",
+      "app!longest_match", "deflate_slow", "inflate_fast", "crc32_z", "app!ZSTD_compressBlock_fast",
       "libbrotlienc.so![unknown] libbrotlienc.so", "libjansson.so!json_loadb", "app!json_dumps",
       "app!google::protobuf::MessageLite::SerializeToString(std::string*) const",
       "app!void google::protobuf::internal::Parse<int>(char const*)", "app!cJSON_Parse",
@@ -130,6 +132,7 @@ static void every_preset_compiles_and_dark_text_reads_on_its_colours(void **stat
             assert_true(fb_color_valid(layer->color));
             assert_true(fb_color_contrast(layer->color, "#1b1b1b") >= 4.5);
             assert_true(layer->description[0] != '\0');
+            assert_true(layer->has_rollup);
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(layer->color, fb_layers_get(layers, k)->color);
         }
