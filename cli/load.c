@@ -219,25 +219,25 @@ static enum fb_status layers_options(const struct fb_args *args, unsigned flags,
 
 /* Before the profiles are read: whether stacks begin with their thread depends on the rules. */
 static enum fb_status load_layers(const struct fb_args *args, unsigned flags, struct fb_view *view,
-                                  struct fb_layers_options *ret_options, struct fb_err *err)
+                                  struct fb_err *err)
 {
     const char *rules = fb_args_get(args, "rules");
     enum fb_status r;
 
     if (!(flags & FB_VIEW_LAYERS))
         return FB_OK;
-    r = layers_options(args, flags, ret_options, err);
+    r = layers_options(args, flags, &view->layers_options, err);
     return r == FB_OK ? fb_layers_load(rules ? rules : "native", &view->layers, err) : r;
 }
 
-static enum fb_status apply_layers(struct fb_view *view, const struct fb_layers_options *options,
-                                   struct fb_err *err)
+static enum fb_status apply_layers(struct fb_view *view, struct fb_err *err)
 {
     enum fb_status r;
 
     if (!view->layers)
         return FB_OK;
-    r = fb_layers_apply(view->layers, &view->tree, &view->fns, options, &view->applied, err);
+    r = fb_layers_apply(view->layers, &view->tree, &view->fns, &view->layers_options,
+                        &view->applied, err);
     if (r == FB_OK && view->applied.warning)
         fb_say("%s", view->applied.warning);
     view->layer_of_node = view->applied.layer;
@@ -248,8 +248,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
                             struct fb_err *err)
 {
     struct fb_view view = {.count = args->count};
-    struct fb_layers_options options = {0};
-    enum fb_status r = load_layers(args, flags, &view, &options, err);
+    enum fb_status r = load_layers(args, flags, &view, err);
     bool by_thread = flags & FB_VIEW_THREADS;
 
     by_thread = by_thread || (view.layers && fb_layers_need_threads(view.layers));
@@ -274,7 +273,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     if (r == FB_OK && fb_args_nth(args, "steps", view.count))
         r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
     if (r == FB_OK)
-        r = apply_layers(&view, &options, err);
+        r = apply_layers(&view, err);
     if (r != FB_OK)
         fb_view_done(&view);
     else

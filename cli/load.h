@@ -27,6 +27,7 @@ struct fb_view {
     struct fb_functions fns;
     struct fb_calltree tree;
     struct fb_layers *layers; /* NULL unless asked for */
+    struct fb_layers_options layers_options;
     struct fb_layers_applied applied;
     uint16_t *layer_of_node; /* applied.layer */
 };
@@ -58,12 +59,20 @@ enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *a
 enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
                             double **ret_self, const struct fb_step **ret_step, struct fb_err *err);
 
-/* Shares with intervals of arm i in its window: by layer, or (by_layer false) by function. */
+/* Shares with intervals of arm i in its window, by any key of the nodes. */
+enum fb_status fb_view_shares_by(const struct fb_args *args, const struct fb_view *view, size_t i,
+                                 const uint32_t *key_of_node, size_t keys,
+                                 struct fb_diff_shares *ret_shares, struct fb_err *err);
+
+/* The same by layer, or (by_layer false) by function. */
 enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
                               bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err);
 
 /* "x.fbank, step 600"; yours. */
 char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step);
+
+/* Says under a table which clock took the profile. */
+void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
 
 #define FB_OPTIONS_WINDOW                                                                          \
     {"steps", 's', "FILE", "steps: a job log, a load generator's output or a TSV"},                \

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/vec.h"
+#include "cli/account.h"
 #include "cli/load.h"
 
 static const double NS = 1e9;
@@ -182,8 +183,9 @@ enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *vi
     return FB_OK;
 }
 
-enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
-                              bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err)
+enum fb_status fb_view_shares_by(const struct fb_args *args, const struct fb_view *view, size_t i,
+                                 const uint32_t *key_of_node, size_t keys,
+                                 struct fb_diff_shares *ret_shares, struct fb_err *err)
 {
     const struct fb_arm *arm = &view->arms[i];
     struct fb_diff_arm diff_arm = {
@@ -194,17 +196,34 @@ enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *
                                .fns = &view->fns,
                                .layers = view->layers,
                                .layer_of_node = view->layer_of_node};
-    uint32_t *key_of_node = fb_alloc_array(view->tree.count, sizeof *key_of_node);
     const struct fb_step *step;
     int64_t from_ns, to_ns;
     enum fb_status r = fb_view_window(args, arm, &from_ns, &to_ns, &step, err);
 
+    if (r == FB_OK)
+        fb_diff_shares_measure(&in, from_ns, to_ns, key_of_node, keys, ret_shares);
+    return r;
+}
+
+enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,
+                              bool by_layer, struct fb_diff_shares *ret_shares, struct fb_err *err)
+{
+    uint32_t *key_of_node = fb_alloc_array(view->tree.count, sizeof *key_of_node);
+    size_t keys = by_layer ? fb_layers_count(view->layers) : view->fns.count;
+    enum fb_status r;
+
     for (size_t n = 0; n < view->tree.count; n++)
         key_of_node[n] = by_layer ? view->layer_of_node[n] : view->tree.nodes[n].function;
-    if (r == FB_OK)
-        fb_diff_shares_measure(&in, from_ns, to_ns, key_of_node,
-                               by_layer ? fb_layers_count(view->layers) : view->fns.count,
-                               ret_shares);
+    r = fb_view_shares_by(args, view, i, key_of_node, keys, ret_shares, err);
     free(key_of_node);
     return r;
+}
+
+void fb_note_clock(struct fb_table *table, const struct fb_profile *p)
+{
+    char *text = fb_account_clock(p);
+
+    if (text)
+        fb_table_note(table, text);
+    free(text);
 }

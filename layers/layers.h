@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "layers/lint.h"
+#include "layers/views.h"
 #include "profile/profile.h"
 
 /* The rows that every rules file comes down to, so that arms of different kinds can be compared. */
@@ -131,6 +133,19 @@ enum fb_status fb_layers_apply(const struct fb_layers *layers, const struct fb_c
                                const struct fb_layers_options *options,
                                struct fb_layers_applied *ret_applied, struct fb_err *err);
 void fb_layers_applied_done(struct fb_layers_applied *applied);
+
+/* Every rule that a node's stack passes, decisive or not, as if its leaf could not be charged to a
+ * caller: those of node n are rules[start[n]] up to rules[start[n + 1]], in their order. */
+struct fb_layers_passing {
+    size_t *start;
+    uint16_t *rules;
+    size_t rules_count;
+    char *warning; /* as in fb_layers_applied */
+};
+enum fb_status fb_layers_passing(const struct fb_layers *layers, const struct fb_calltree *tree,
+                                 const struct fb_functions *fns,
+                                 struct fb_layers_passing *ret_passing, struct fb_err *err);
+void fb_layers_passing_done(struct fb_layers_passing *passing);
 
 /* Puts a stack written by a person into the tree and returns its node: "[worker-#];main;libz.so!
  * deflate;copy_[k]", root first; in brackets a thread; `module!` in front of a name; behind it what

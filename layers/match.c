@@ -34,6 +34,7 @@ struct matcher {
     const struct fb_layers *layers;
     const struct fb_functions *fns;
     bool to_caller, fold_kernel;
+    bool is_uncut; /* lists hold every rule, not only those up to the first that must decide */
     struct entry *lists; /* of all functions, one list after the other */
     size_t lists_count, lists_room;
     size_t *list_of_function; /* start in `lists` */
@@ -157,7 +158,7 @@ static bool list_rule(struct matcher *m, const struct fb_rule *rule, struct entr
         return false; /* the whole `not` holds */
     fb_vec_reserve(&m->lists, &m->lists_room, m->lists_count + 1, sizeof *m->lists);
     m->lists[m->lists_count++] = entry;
-    return !entry.is_transparent && !asks_stack(&rule->is) && !entry.not_leaf;
+    return !m->is_uncut && !entry.is_transparent && !asks_stack(&rule->is) && !entry.not_leaf;
 }
 
 static void tests_collect(struct matcher *m, const struct fb_tests *tests,
@@ -207,11 +208,13 @@ static void function_prepare(struct matcher *m, uint32_t id)
 
 static enum fb_status matcher_init(struct matcher *m, const struct fb_layers *layers,
                                    const struct fb_functions *fns,
-                                   const struct fb_layers_options *options, struct fb_err *err)
+                                   const struct fb_layers_options *options, bool is_uncut,
+                                   struct fb_err *err)
 {
     enum fb_charge charge = options ? options->charge : FB_CHARGE_AS_FILE;
 
     memset(m, 0, sizeof *m);
+    m->is_uncut = is_uncut;
     m->layers = layers;
     m->fns = fns;
     m->to_caller = charge == FB_CHARGE_AS_FILE ? layers->charge_caller : charge == FB_CHARGE_CALLER;
@@ -356,15 +359,28 @@ static char *long_names_text(size_t count)
                      count > 1 ? "s are" : " is", FB_LAYERS_NAME_MAX);
 }
 
+static void path_init(struct path *path, const struct matcher *m, const struct fb_calltree *tree)
+{
+    path->above = fb_alloc_array(tree->count * m->words, sizeof *path->above);
+    path->root = fb_alloc_array(tree->count, sizeof *path->root);
+    path->thread = fb_alloc_array(tree->count, sizeof *path->thread);
+    path->flags = fb_alloc_array(tree->count, sizeof *path->flags);
+}
+
+static void path_done(struct path *path)
+{
+    free(path->above);
+    free(path->root);
+    free(path->thread);
+    free(path->flags);
+}
+
 static void nodes_decide(struct matcher *m, const struct fb_calltree *tree,
                          struct fb_layers_applied *out)
 {
     struct path path;
 
-    path.above = fb_alloc_array(tree->count * m->words, sizeof *path.above);
-    path.root = fb_alloc_array(tree->count, sizeof *path.root);
-    path.thread = fb_alloc_array(tree->count, sizeof *path.thread);
-    path.flags = fb_alloc_array(tree->count, sizeof *path.flags);
+    path_init(&path, m, tree);
     out->rule[0] = FB_NO_RULE;
     for (uint32_t node = 1; node < tree->count; node++) {
         path_extend(m, tree, &path, node);
@@ -373,10 +389,7 @@ static void nodes_decide(struct matcher *m, const struct fb_calltree *tree,
     for (size_t node = 0; node < tree->count; node++)
         out->layer[node] = out->rule[node] == FB_NO_RULE ? (uint16_t)(m->layers->count - 1)
                                                          : m->layers->rules[out->rule[node]].layer;
-    free(path.above);
-    free(path.root);
-    free(path.thread);
-    free(path.flags);
+    path_done(&path);
 }
 
 enum fb_status fb_layers_apply(const struct fb_layers *layers, const struct fb_calltree *tree,
@@ -385,7 +398,7 @@ enum fb_status fb_layers_apply(const struct fb_layers *layers, const struct fb_c
                                struct fb_layers_applied *ret_applied, struct fb_err *err)
 {
     struct matcher m;
-    enum fb_status r = matcher_init(&m, layers, fns, options, err);
+    enum fb_status r = matcher_init(&m, layers, fns, options, false, err);
 
     if (r == FB_OK) {
         ret_applied->layer = fb_alloc_array(tree->count, sizeof *ret_applied->layer);
@@ -408,6 +421,64 @@ void fb_layers_applied_done(struct fb_layers_applied *applied)
     free(applied->decider);
     free(applied->warning);
     memset(applied, 0, sizeof *applied);
+}
+
+/* ---- every rule that passes ---- */
+
+static void passing_add(struct fb_layers_passing *out, size_t *room, uint16_t rule)
+{
+    fb_vec_reserve(&out->rules, room, out->rules_count + 1, sizeof *out->rules);
+    out->rules[out->rules_count++] = rule;
+}
+
+static void node_passing(const struct matcher *m, const struct path *path, size_t node,
+                         uint32_t function, struct fb_layers_passing *out, size_t *room)
+{
+    const struct entry *e = &m->lists[m->list_of_function[function]];
+
+    for (; !e->is_end; e++) {
+        const struct fb_rule *rule = &m->layers->tests[e->rule];
+
+        if (e->is_transparent || !stack_passes(m, &rule->is, path, node, function) ||
+            (e->not_leaf && stack_passes(m, &rule->is_not, path, node, function)))
+            continue;
+        passing_add(out, room, e->rule);
+    }
+}
+
+enum fb_status fb_layers_passing(const struct fb_layers *layers, const struct fb_calltree *tree,
+                                 const struct fb_functions *fns,
+                                 struct fb_layers_passing *ret_passing, struct fb_err *err)
+{
+    struct matcher m;
+    struct path path;
+    size_t room = 0;
+    enum fb_status r = matcher_init(&m, layers, fns, NULL, true, err);
+
+    if (r == FB_OK) {
+        *ret_passing = (struct fb_layers_passing){
+            .start = fb_alloc_array(tree->count + 1, sizeof *ret_passing->start)};
+        path_init(&path, &m, tree);
+        for (size_t node = 1; node < tree->count; node++) {
+            ret_passing->start[node] = ret_passing->rules_count;
+            path_extend(&m, tree, &path, node);
+            node_passing(&m, &path, node, tree->nodes[node].function, ret_passing, &room);
+        }
+        ret_passing->start[tree->count] = ret_passing->rules_count;
+        path_done(&path);
+        ret_passing->warning = m.warning;
+        m.warning = NULL;
+    }
+    matcher_done(&m);
+    return r;
+}
+
+void fb_layers_passing_done(struct fb_layers_passing *passing)
+{
+    free(passing->start);
+    free(passing->rules);
+    free(passing->warning);
+    *passing = (struct fb_layers_passing){0};
 }
 
 uint16_t *fb_layers_assign(const struct fb_layers *layers, const struct fb_calltree *tree,

@@ -80,6 +80,9 @@ void fb_rule_done(struct fb_rule *rule);
 enum fb_status fb_patterns_parse(const struct fb_json *object, const char *key,
                                  struct fb_patterns *ret_patterns, struct fb_buf *text,
                                  struct fb_err *err);
+/* Both regexes are yours, also on failure. */
+enum fb_status fb_pattern_compile(const char *text, struct fb_pattern *ret_pattern,
+                                  struct fb_err *err);
 void fb_patterns_done(struct fb_patterns *patterns);
 enum fb_status fb_kinds_parse(const struct fb_json *object, uint32_t *ret_kinds,
                               struct fb_buf *text, struct fb_err *err);

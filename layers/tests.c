@@ -96,8 +96,8 @@ static void text_add(struct fb_buf *text, const char *key, const struct fb_json 
     }
 }
 
-static enum fb_status pattern_compile(const char *text, struct fb_pattern *ret_pattern,
-                                      struct fb_err *err)
+enum fb_status fb_pattern_compile(const char *text, struct fb_pattern *ret_pattern,
+                                  struct fb_err *err)
 {
     char *dotted;
     enum fb_status r = fb_regex_new(text, false, &ret_pattern->plain, err);
@@ -131,7 +131,7 @@ enum fb_status fb_patterns_parse(const struct fb_json *object, const char *key,
         if (!*pattern)
             return fb_fail(err, FB_EFORMAT, "'%s' is empty; it would match everything", key);
         ret_patterns->count++;
-        r = pattern_compile(pattern, &ret_patterns->items[i], err);
+        r = fb_pattern_compile(pattern, &ret_patterns->items[i], err);
         if (r != FB_OK)
             return fb_within(err, "'%s'", key);
     }

@@ -76,14 +76,15 @@ double *fb_calltree_total(const struct fb_calltree *tree, const double *self)
     return total;
 }
 
-/* Adds the total of every node that has no ancestor of the same function to all[function].  One
- * walk over the tree with a count of the open nodes of each function, whatever the depth. */
-static void add_totals(const struct fb_calltree *tree, size_t functions_count, const double *total,
-                       double *all)
+/* Adds the total of every node that has no ancestor of the same key to all[key].  One walk over the
+ * tree with a count of the open nodes of each key, whatever the depth.  key_of_node may be
+ * UINT32_MAX: no frame. */
+static void add_totals(const struct fb_calltree *tree, const uint32_t *key_of_node, size_t keys,
+                       const double *total, double *all)
 {
     uint32_t *child = fb_alloc_array(tree->count, sizeof *child);
     uint32_t *next = fb_alloc_array(tree->count, sizeof *next);
-    uint32_t *open = fb_alloc_array(functions_count, sizeof *open);
+    uint32_t *open = fb_alloc_array(keys, sizeof *open);
     uint32_t at = 0;
 
     for (uint32_t i = (uint32_t)tree->count; i-- > 1;) {
@@ -95,11 +96,12 @@ static void add_totals(const struct fb_calltree *tree, size_t functions_count, c
 
         if (down != 0) { /* each child is taken off its list as it is entered */
             child[at] = next[down];
-            if (open[tree->nodes[down].function]++ == 0)
-                all[tree->nodes[down].function] += total[down];
+            if (key_of_node[down] != UINT32_MAX && open[key_of_node[down]]++ == 0)
+                all[key_of_node[down]] += total[down];
             at = down;
         } else if (at != 0) {
-            open[tree->nodes[at].function]--;
+            if (key_of_node[at] != UINT32_MAX)
+                open[key_of_node[at]]--;
             at = tree->nodes[at].parent;
         } else {
             break;
@@ -110,17 +112,47 @@ static void add_totals(const struct fb_calltree *tree, size_t functions_count, c
     free(open);
 }
 
+void fb_calltree_by_key(const struct fb_calltree *tree, const struct fb_functions *fns,
+                        const uint32_t *key_of_node, size_t keys, const double *self,
+                        double **ret_own, double **ret_total)
+{
+    uint32_t *frame_key = fb_alloc_array(tree->count, sizeof *frame_key);
+    double *node_total = fb_calltree_total(tree, self);
+    double *own = fb_alloc_array(keys, sizeof *own);
+    double *all = fb_alloc_array(keys, sizeof *all);
+
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct fb_calltree_node *node = &tree->nodes[i];
+
+        own[key_of_node[i]] += self[i];
+        frame_key[i] = key_of_node[i];
+        if (node->parent == 0 && (i == 0 || fb_function_is_thread(fns, node->function, NULL))) {
+            all[key_of_node[i]] += self[i]; /* what ends there has no other frame */
+            frame_key[i] = UINT32_MAX;
+        }
+    }
+    add_totals(tree, frame_key, keys, node_total, all);
+    free(node_total);
+    free(frame_key);
+    *ret_own = own;
+    *ret_total = all;
+}
+
 void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
                              const double *self, double **ret_self, double **ret_total)
 {
+    uint32_t *function_of_node = fb_alloc_array(tree->count, sizeof *function_of_node);
     double *node_total = fb_calltree_total(tree, self);
     double *own = fb_alloc_array(functions_count, sizeof *own);
     double *all = fb_alloc_array(functions_count, sizeof *all);
 
-    for (uint32_t i = 1; i < tree->count; i++)
+    for (uint32_t i = 1; i < tree->count; i++) {
+        function_of_node[i] = tree->nodes[i].function;
         own[tree->nodes[i].function] += self[i];
-    add_totals(tree, functions_count, node_total, all);
+    }
+    add_totals(tree, function_of_node, functions_count, node_total, all);
     free(node_total);
+    free(function_of_node);
     *ret_self = own;
     *ret_total = all;
 }

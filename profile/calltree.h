@@ -46,6 +46,12 @@ double *fb_calltree_self(const struct fb_calltree *tree, const struct fb_profile
 /* self + all below, by node; free() it. */
 double *fb_calltree_total(const struct fb_calltree *tree, const double *self);
 
+/* The same by any key of the nodes: `own` of the leaves with that key, `total` of the stacks with
+ * any frame that has it (a thread at the root is no frame).  keys items each; free() both. */
+void fb_calltree_by_key(const struct fb_calltree *tree, const struct fb_functions *fns,
+                        const uint32_t *key_of_node, size_t keys, const double *self,
+                        double **ret_own, double **ret_total);
+
 /* By function: `self`, and `total` in which a stack counts once however often the function recurs.
  * functions_count items each; free() both. */
 void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,

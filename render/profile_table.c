@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "render/cells.h"
 #include "render/render.h"
 
 enum { OTHER_FRAMES = 10, TOP_ROWS = 30, NAME_WIDTH = 72 };
@@ -27,7 +28,7 @@ static int by_self(const void *a, const void *b, void *fns)
 
 /* Functions with any weight, ranked; yours.  The root (function 0) is none. */
 static struct ranked *rank(const struct fb_calltree *tree, const struct fb_functions *fns,
-                           const double *self, size_t *ret_count)
+                           const double *self, const uint8_t *wanted, size_t *ret_count)
 {
     struct ranked *items = fb_alloc_array(fns->count, sizeof *items);
     double *by_function, *totals;
@@ -35,7 +36,7 @@ static struct ranked *rank(const struct fb_calltree *tree, const struct fb_funct
 
     fb_calltree_by_function(tree, fns->count, self, &by_function, &totals);
     for (size_t f = 1; f < fns->count; f++)
-        if (by_function[f] > 0 || totals[f] > 0)
+        if ((by_function[f] > 0 || totals[f] > 0) && (!wanted || wanted[f]))
             items[count++] = (struct ranked){(uint32_t)f, by_function[f], totals[f]};
     qsort_r(items, count, sizeof *items, by_self, (void *)(uintptr_t)fns);
     free(by_function);
@@ -53,66 +54,6 @@ static double sum(const double *values, size_t count)
     return s;
 }
 
-/* A PLT entry has the canonical name of its function and is not that function. */
-static void function_cell(struct fb_table *t, const struct fb_functions *fns, uint32_t id)
-{
-    const struct fb_string *name = &fns->strings.items[fns->items[id].name];
-    const struct fb_string *raw = &fns->strings.items[fns->items[id].raw];
-    size_t mark = sizeof "@plt" - 1;
-    struct fb_buf text = {0};
-
-    fb_buf_add(&text, name->text, name->len);
-    if (fns->items[id].kind == FB_FRAME_STUB && raw->len > mark && name->len + mark <= raw->len &&
-        memcmp(raw->text + raw->len - mark, "@plt", mark) == 0)
-        fb_buf_puts(&text, "@plt");
-    fb_table_text_n(t, text.data, text.len);
-    fb_buf_done(&text);
-}
-
-static void module_cell(struct fb_table *t, const struct fb_functions *fns, uint32_t id)
-{
-    const struct fb_string *module = &fns->strings.items[fns->items[id].module];
-
-    fb_table_text_n(t, module->text, module->len);
-}
-
-static void percent(struct fb_table *t, double part, double whole)
-{
-    fb_table_number(t, whole > 0 ? 100 * part / whole : NAN, 1);
-}
-
-/* A share with its interval where one was measured. */
-static void interval_cell(struct fb_table *t, double part, double whole,
-                          const struct fb_diff_shares *shares, size_t key)
-{
-    double p = 100 * part / whole, half;
-
-    if (!shares || !(whole > 0) || !(part > 0)) {
-        percent(t, part, whole);
-        return;
-    }
-    half = 100 * fmax(shares->share[key] - shares->lo[key], shares->hi[key] - shares->share[key]);
-    fb_table_textf(t, p, "%.1f ±%.1f%s", p, half, shares->is_assumed ? "*" : "");
-}
-
-static void interval_data(struct fb_table *t, const struct fb_diff_shares *shares, size_t key)
-{
-    if (!shares)
-        return;
-    fb_table_number(t, 100 * shares->lo[key], 3);
-    fb_table_number(t, 100 * shares->hi[key], 3);
-}
-
-static void interval_note(struct fb_table *t, const struct fb_diff_shares *shares)
-{
-    if (!shares)
-        return;
-    fb_table_note(t, "± is the larger half of the 95 % interval of the share in this run; another "
-                     "run of the same arm differs by more.");
-    if (shares->is_assumed)
-        fb_table_note(t, "* no times, or too short: the correlation of the samples is assumed.");
-}
-
 /* The frames that no rule matched, so that a rule can be written for them. */
 static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
                        const struct fb_functions *fns, const uint16_t *layer_of_node,
@@ -125,7 +66,7 @@ static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
 
     for (size_t i = 1; i < tree->count; i++)
         only[i] = layer_of_node[i] == other ? self[i] : 0;
-    items = rank(tree, fns, only, &count);
+    items = rank(tree, fns, only, NULL, &count);
     for (size_t i = 0; i < count && items[i].self > 0; i++) {
         if (shown == OTHER_FRAMES) {
             rest += items[i].self;
@@ -133,17 +74,17 @@ static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
         }
         fb_table_row(t);
         fb_table_text(t, "of it");
-        percent(t, items[i].self, whole);
+        fb_cell_percent(t, items[i].self, whole);
         fb_table_number(t, items[i].self, 0);
-        function_cell(t, fns, items[i].function);
-        module_cell(t, fns, items[i].function);
+        fb_cell_function(t, fns, items[i].function);
+        fb_cell_module(t, fns, items[i].function);
         fb_table_mute(t);
         shown++;
     }
     if (rest > 0) {
         fb_table_row(t);
         fb_table_text(t, "of it");
-        percent(t, rest, whole);
+        fb_cell_percent(t, rest, whole);
         fb_table_number(t, rest, 0);
         fb_table_text(t, "(all other frames)");
         fb_table_mute(t);
@@ -180,11 +121,11 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     for (size_t i = 0; i < count; i++) {
         fb_table_row(t);
         fb_table_text(t, fb_layers_get(layers, i)->name);
-        interval_cell(t, sums[i], whole, by_layer, i);
+        fb_cell_interval(t, sums[i], whole, by_layer, i);
         fb_table_number(t, sums[i], 0);
         fb_table_text(t, "");
         fb_table_text(t, "");
-        interval_data(t, by_layer, i);
+        fb_cell_interval_data(t, by_layer, i);
         if (i + 1 == count)
             other_rows(t, tree, fns, layer_of_node, (uint16_t)i, self, whole);
     }
@@ -192,27 +133,27 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_row(t);
     fb_table_text(t, "total");
     fb_table_tone(t, FB_TONE_STRONG);
-    percent(t, whole, whole);
+    fb_cell_percent(t, whole, whole);
     fb_table_tone(t, FB_TONE_STRONG);
     fb_table_number(t, whole, 0);
     fb_table_tone(t, FB_TONE_STRONG);
     fb_table_note(t, "Self time, each stack in the first layer whose rule matches it. Not in any "
                      "row: time off the CPU, CPU outside the profiled process, lost samples.");
-    interval_note(t, by_layer);
+    fb_cell_interval_note(t, by_layer);
     free(sums);
     return t;
 }
 
 struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
                                const double *self, const struct fb_diff_shares *by_function,
-                               size_t rows, const char *title)
+                               const uint8_t *wanted, size_t rows, const char *title)
 {
     struct fb_table *t = fb_table_new(title);
     double whole = sum(self, tree->count), shown = 0;
     struct ranked *items;
     size_t count;
 
-    items = rank(tree, fns, self, &count);
+    items = rank(tree, fns, self, wanted, &count);
     rows = rows == 0 ? TOP_ROWS : rows;
     rows = rows > count ? count : rows;
     fb_table_column(t, "self_percent", "self %", FB_ALIGN_RIGHT);
@@ -228,13 +169,13 @@ struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_f
     }
     for (size_t i = 0; i < rows; i++) {
         fb_table_row(t);
-        interval_cell(t, items[i].self, whole, by_function, items[i].function);
+        fb_cell_interval(t, items[i].self, whole, by_function, items[i].function);
         fb_table_number(t, items[i].self, 0);
-        percent(t, items[i].total, whole);
+        fb_cell_percent(t, items[i].total, whole);
         fb_table_number(t, items[i].total, 0);
-        function_cell(t, fns, items[i].function);
-        module_cell(t, fns, items[i].function);
-        interval_data(t, by_function, items[i].function);
+        fb_cell_function(t, fns, items[i].function);
+        fb_cell_module(t, fns, items[i].function);
+        fb_cell_interval_data(t, by_function, items[i].function);
         shown += items[i].self;
     }
     if (whole > 0) {
@@ -248,7 +189,7 @@ struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_f
     } else {
         fb_table_note(t, "No samples.");
     }
-    interval_note(t, by_function);
+    fb_cell_interval_note(t, by_function);
     free(items);
     return t;
 }

@@ -84,10 +84,65 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
                                   const struct fb_functions *fns, const uint16_t *layer_of_node,
                                   const double *self, const struct fb_diff_shares *by_layer,
                                   const char *title);
-/* Functions by self and total. */
+/* Functions by self and total; only those of `wanted` (by function) unless it is NULL. */
 struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
                                const double *self, const struct fb_diff_shares *by_function,
-                               size_t rows, const char *title);
+                               const uint8_t *wanted, size_t rows, const char *title);
+
+/* The chains of callers of the nodes that are topmost (fb_frames_topmost()), the heaviest first. */
+struct fb_table *fb_render_callers(const struct fb_calltree *tree, const struct fb_functions *fns,
+                                   const double *self, const uint8_t *topmost, size_t depth,
+                                   size_t rows, const char *title);
+
+struct fb_frame_pattern {
+    const char *text;
+    const uint8_t *matches; /* by function */
+    const uint8_t *topmost; /* by node     */
+};
+/* Inclusive and self share of the frames of each pattern. */
+struct fb_table *fb_render_inclusive(const struct fb_calltree *tree, const double *self,
+                                     const struct fb_frame_pattern *patterns, size_t count,
+                                     const char *title);
+
+/* One profile's column in a table of shares. */
+struct fb_share_arm {
+    const char *title;
+    const double *self;                  /* by node */
+    const struct fb_diff_shares *shares; /* by key; NULL: no intervals */
+};
+
+struct fb_share_sum { /* a row that adds up others */
+    const char *name;
+    const size_t *keys;
+    size_t count;
+    const struct fb_diff_shares *shares; /* key 1: a stack of the sum; NULL: no interval */
+};
+
+struct fb_share_input {
+    const char *title, *what; /* `what` heads the first column: "package" */
+    const struct fb_calltree *tree;
+    const struct fb_functions *fns;
+    const struct fb_keys *keys;
+    const struct fb_share_arm *arms;
+    size_t arms_count;
+    bool is_inclusive; /* stacks with any frame of the key, not those that end in one */
+    bool keep_empty;   /* rows without weight too */
+    size_t rows;       /* at most, 0: 30; ordered keys are all shown */
+    size_t gap;        /* columns between the weight and the ends of the interval */
+    const struct fb_share_sum *sums;
+    size_t sums_count;
+};
+
+struct fb_table *fb_render_shares(const struct fb_share_input *in);
+/* The sums alone, behind the rows of a table with the same columns (fb_render_layers()). */
+void fb_render_share_sums(struct fb_table *t, const struct fb_share_input *in);
+
+/* The inclusive share of each boundary beside the self share of its layer. */
+struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
+                                      const struct fb_calltree *tree, const uint64_t *bits,
+                                      const uint16_t *layer_of_node,
+                                      const struct fb_share_arm *arms, size_t arms_count,
+                                      const char *title);
 
 /* ---- pictures ---- */
 

@@ -78,7 +78,7 @@ static void top_counts_a_recursive_stack_once(void **state)
     tree_init(&tree);
     tree_add(&tree, "main;fib;fib;fib", 8, 0);
     tree_add(&tree, "main", 2, 0);
-    t = fb_render_top(&tree.calls, &tree.fns, tree.self[0], NULL, 10, "Top");
+    t = fb_render_top(&tree.calls, &tree.fns, tree.self[0], NULL, NULL, 10, "Top");
     assert_table(t, "text",
                  "Top\n\n"
                  "self %  self  total %  total  frame  module\n"
@@ -99,7 +99,7 @@ static void no_samples_is_said_and_no_share_is_made_up(void **state)
     (void)state;
     tree_init(&tree);
     tree_node(&tree, "main");
-    t = fb_render_top(&tree.calls, &tree.fns, tree.self[0], NULL, 10, "");
+    t = fb_render_top(&tree.calls, &tree.fns, tree.self[0], NULL, NULL, 10, "");
     assert_table(t, "md", "\nNo samples.\n");
     fb_table_free(t);
     tree_done(&tree);
