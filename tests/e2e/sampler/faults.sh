@@ -38,4 +38,38 @@ whole_stacks() {
     done
 }
 
+# The front comes by itself where a libjvm.so is loaded, and for no other library.
+front_beside_a_jvm() {
+    cp "$hosts/throws.so" libjvm.so
+    cp "$hosts/throws.so" libother.so
+    FLAMEBANK_HZ=1000 profiled "$hosts/routines" beside-a-library "$folder/libother.so" > out || fail "other: $?"
+    [ "$(fact banks/* deepest)" -lt 50 ] || fail "the front stands beside any library"
+    rm -f banks/*
+    FLAMEBANK_HZ=1000 profiled "$hosts/routines" beside-a-library "$folder/libjvm.so" > out || fail "jvm: $?"
+    [ "$(fact banks/* deepest)" -gt 150 ] || fail "no front beside a JVM"
+}
+
+# A real JVM, whose null checks and stack overflows are faults, and which looks after its handlers.
+jvm() {
+    local java guard program
+    command -v java > /dev/null && command -v javac > /dev/null || exit 77
+    javac -d . "${BASH_SOURCE[0]%/*}/../../../fixtures/hosts/Faults.java" || fail javac
+    for java in $(command -v java) /usr/lib/jvm/*25*/bin/java; do
+        [ -x "$java" ] && "$java" -cp . Faults 0 > /dev/null 2>&1 || continue
+        for program in -version "-Xcheck:jni -cp . Faults 1"; do
+            $java $program > plain.out 2> plain.err || fail "$java $program without us: $?"
+            for guard in 0 1; do
+                FLAMEBANK_GUARD=$guard FLAMEBANK_HZ=1000 profiled $java $program > out 2> err ||
+                    fail "$java $program, guard $guard: $?: $(cat out err)"
+                cmp -s plain.out out || fail "$java $program, guard $guard: $(diff plain.out out)"
+                cmp -s plain.err err || fail "$java $program, guard $guard: $(diff plain.err err)"
+            done
+        done
+        echo "$java: the same with us"
+    done
+    for bank in banks/*; do
+        whole "$bank"
+    done
+}
+
 "$case" "$@"
