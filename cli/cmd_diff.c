@@ -57,7 +57,7 @@ static bool wants_frames(const struct fb_args *args, const struct fb_diff_step *
 
 static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
 {
-    struct fb_table **tables = fb_alloc_array(3 * diff->steps_count + 2, sizeof(struct fb_table *));
+    struct fb_table **tables = fb_alloc_array(4 * diff->steps_count + 2, sizeof(struct fb_table *));
     size_t n = 0;
     int status;
 
@@ -68,6 +68,8 @@ static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
         tables[n++] = fb_render_diff_metrics(diff, i);
         if (by(args, "layer") && diff->steps[i].layers_count > 0)
             tables[n++] = fb_render_diff_layers(diff, i);
+        if (by(args, "layer") && fb_render_diff_has_boundaries(diff, i))
+            tables[n++] = fb_render_diff_boundaries(diff, i);
         if (wants_frames(args, &diff->steps[i]))
             tables[n++] = fb_render_diff_frames(diff, i);
     }
@@ -120,7 +122,8 @@ const struct fb_command fb_command_diff = {
         "Compares the arms step by step: delivered, latency and CPU per request first, then every "
         "layer and frame by share of samples and by ms per request, each with its interval and a "
         "verdict: DIFF, SAME, UNRESOLVED, BURSTY, absent, or none and why. A change is (variant - "
-        "control) / control.\n\n"
+        "control) / control. The boundaries of the rules, where they have samples, are a table of "
+        "their own: a layer that differs while its boundary is the same was moved by inlining.\n\n"
         "An arm is a bank, 'BANK,STEPS', or a steps file alone. The i-th control is paired with "
         "the "
         "i-th variant; with several pairs the spread between pairs is measured, with one it is "

@@ -352,12 +352,8 @@ static enum fb_status keyed_table(const struct fb_args *args, const struct fb_la
 static struct fb_table *boundary_table(const struct fb_view *view, const struct fb_share_arm *arms,
                                        const char *title)
 {
-    uint64_t *bits = fb_layers_boundaries(view->layers, &view->tree, &view->fns);
-    struct fb_table *t = fb_render_boundaries(view->layers, &view->tree, bits, view->layer_of_node,
-                                              arms, view->count, title);
-
-    free(bits);
-    return t;
+    return fb_render_boundaries(view->layers, &view->tree, view->boundaries_of_node,
+                                view->layer_of_node, arms, view->count, title);
 }
 
 int fb_layer_look_say(const struct fb_args *args, const struct fb_layer_look *look,

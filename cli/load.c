@@ -241,6 +241,8 @@ static enum fb_status apply_layers(struct fb_view *view, struct fb_err *err)
     if (r == FB_OK && view->applied.warning)
         fb_say("%s", view->applied.warning);
     view->layer_of_node = view->applied.layer;
+    if (r == FB_OK)
+        view->boundaries_of_node = fb_layers_boundaries(view->layers, &view->tree, &view->fns);
     return r;
 }
 
@@ -291,6 +293,7 @@ void fb_view_done(struct fb_view *view)
     }
     free(view->arms);
     fb_layers_applied_done(&view->applied);
+    free(view->boundaries_of_node);
     fb_layers_free(view->layers);
     fb_calltree_done(&view->tree);
     fb_functions_done(&view->fns);

@@ -29,7 +29,8 @@ struct fb_view {
     struct fb_layers *layers; /* NULL unless asked for */
     struct fb_layers_options layers_options;
     struct fb_layers_applied applied;
-    uint16_t *layer_of_node; /* applied.layer */
+    uint16_t *layer_of_node;      /* applied.layer */
+    uint64_t *boundaries_of_node; /* fb_layers_boundaries() */
 };
 
 enum fb_view_flags {

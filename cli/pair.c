@@ -79,7 +79,8 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
                                              .tree = &view->tree,
                                              .fns = &view->fns,
                                              .layers = view->layers,
-                                             .layer_of_node = view->layer_of_node};
+                                             .layer_of_node = view->layer_of_node,
+                                             .boundaries_of_node = view->boundaries_of_node};
     r = fb_diff_new(&ret_pair->input, &options, &ret_pair->diff, err);
     if (r != FB_OK)
         fb_pair_done(ret_pair);

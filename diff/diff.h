@@ -49,6 +49,7 @@ struct fb_diff_input {
     const struct fb_functions *fns;
     const struct fb_layers *layers;
     const uint16_t *layer_of_node;
+    const uint64_t *boundaries_of_node; /* fb_layers_boundaries(); NULL: no boundary rows */
 };
 
 struct fb_diff_options {
@@ -94,6 +95,7 @@ struct fb_diff_row {
     bool within_delta;  /* a DIFF that is also equivalent within delta                */
     bool on_share;      /* d is of the share of samples, not of ms per request        */
     bool is_total;      /* the sum of all layers: the last layer row                  */
+    bool is_moved; /* a layer that differs though its boundaries are the same: inlining moved it */
 };
 
 enum fb_diff_metric {
@@ -129,6 +131,9 @@ struct fb_diff_step {
     size_t metrics_count;
     struct fb_diff_row *layers; /* by the order of the rules, then the total as the last row */
     size_t layers_count;
+    struct fb_diff_row *boundaries; /* inclusive: rows overlap; `layer` is the one beside it,
+                                       FB_NO_LAYER                                            */
+    size_t boundaries_count;
     struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
     size_t frames_count, frames_tested;
     double samples_control, samples_variant;

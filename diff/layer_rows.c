@@ -1,4 +1,6 @@
-/* layer_rows.c - one row a layer, and the total. */
+/* layer_rows.c - one row a layer, and the total; one row a boundary, by the same statistics.
+ *
+ * A row's index counts the layers first, then the boundaries, as in the windows. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,6 +18,19 @@ static double row_floor(const struct fb_diff *diff, const struct fb_step_state *
     return on_ms ? hypot(share, fb_floor_cpu(fb_state_floor_health(s), 0)) : share;
 }
 
+static size_t rows_count(const struct fb_diff_state *state)
+{
+    return fb_layers_count(state->in->layers) + fb_window_boundaries(state->in);
+}
+
+static const char *row_name(const struct fb_diff_state *state, size_t row)
+{
+    size_t layers = fb_layers_count(state->in->layers);
+
+    return row < layers ? fb_layers_get(state->in->layers, row)->name
+                        : fb_layers_boundary(state->in->layers, row - layers)->name;
+}
+
 static void pair_measure(const struct fb_diff_state *state, const struct fb_step_state *s,
                          size_t layer, size_t pair, uint32_t *cells, double *x)
 {
@@ -23,7 +38,7 @@ static void pair_measure(const struct fb_diff_state *state, const struct fb_step
     struct fb_window *w[2] = {fb_state_window(state, s, pair, false),
                               fb_state_window(state, s, pair, true)};
     struct fb_share *shares[2] = {&p->control, &p->variant};
-    enum fb_floor_kind kind = fb_floor_kind(fb_layers_get(state->in->layers, layer)->name);
+    enum fb_floor_kind kind = fb_floor_kind(row_name(state, layer));
 
     for (int a = 0; a < 2; a++) {
         struct fb_series series;
@@ -44,7 +59,7 @@ void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_state *state = diff->state;
     struct fb_step_state *s = &state->steps[step];
-    size_t layers = fb_layers_count(state->in->layers), longest = 0;
+    size_t rows = rows_count(state), longest = 0;
     uint32_t *cells;
     double *x;
 
@@ -56,8 +71,8 @@ void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
         }
     cells = fb_alloc_array(longest, sizeof *cells);
     x = fb_alloc_array(longest, sizeof *x);
-    s->layers = fb_alloc_array(layers * s->pairs_count, sizeof *s->layers);
-    for (size_t l = 0; l < layers; l++)
+    s->layers = fb_alloc_array(rows * s->pairs_count, sizeof *s->layers);
+    for (size_t l = 0; l < rows; l++)
         for (size_t i = 0; i < s->pairs_count; i++)
             pair_measure(state, s, l, i, cells, x);
     free(cells);
@@ -211,6 +226,43 @@ static void total_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row
     row->within_delta = cpu->within_delta;
 }
 
+/* shares: room for both sides of all pairs. */
+static void row_fill(struct fb_diff *diff, size_t step, size_t index, struct fb_share *shares,
+                     struct fb_diff_row *row)
+{
+    struct fb_diff_state *state = diff->state;
+    const struct fb_step_state *s = &state->steps[step];
+
+    for (size_t i = 0; i < s->pairs_count; i++) {
+        shares[i] = s->layers[index * s->pairs_count + i].control;
+        shares[s->pairs_count + i] = s->layers[index * s->pairs_count + i].variant;
+    }
+    fb_row_init(row, row_name(state, index), (uint32_t)index);
+    row->layer = (uint16_t)index;
+    fb_side_fill(state, s, shares, false, &row->control);
+    fb_side_fill(state, s, shares + s->pairs_count, true, &row->variant);
+    fb_row_changes(row);
+    row_verdict(diff, step, index, row, shares, shares + s->pairs_count);
+}
+
+/* A layer's self time moved, and the code that it is the inside of did not: another process inlines
+ * other methods (docs/statistics.md, 8). */
+static void moved_mark(struct fb_diff_step *out)
+{
+    for (size_t l = 0; l + 1 < out->layers_count; l++) {
+        size_t same = 0, others = 0;
+
+        for (size_t b = 0; b < out->boundaries_count; b++) {
+            if (out->boundaries[b].layer != l)
+                continue;
+            same += out->boundaries[b].verdict == FB_VERDICT_SAME;
+            others += out->boundaries[b].verdict != FB_VERDICT_SAME;
+        }
+        out->layers[l].is_moved =
+            out->layers[l].verdict == FB_VERDICT_DIFF && same > 0 && others == 0;
+    }
+}
+
 void fb_layer_rows(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_state *state = diff->state;
@@ -221,20 +273,15 @@ void fb_layer_rows(struct fb_diff *diff, size_t step)
 
     out->layers = fb_alloc_array(layers + 1, sizeof *out->layers);
     out->layers_count = layers + 1;
-    for (size_t l = 0; l < layers; l++) {
-        struct fb_diff_row *row = &out->layers[l];
-
-        for (size_t i = 0; i < s->pairs_count; i++) {
-            shares[i] = s->layers[l * s->pairs_count + i].control;
-            shares[s->pairs_count + i] = s->layers[l * s->pairs_count + i].variant;
-        }
-        fb_row_init(row, fb_layers_get(state->in->layers, l)->name, (uint32_t)l);
-        row->layer = (uint16_t)l;
-        fb_side_fill(state, s, shares, false, &row->control);
-        fb_side_fill(state, s, shares + s->pairs_count, true, &row->variant);
-        fb_row_changes(row);
-        row_verdict(diff, step, l, row, shares, shares + s->pairs_count);
+    out->boundaries_count = fb_window_boundaries(state->in);
+    out->boundaries = fb_alloc_array(out->boundaries_count, sizeof *out->boundaries);
+    for (size_t l = 0; l < layers; l++)
+        row_fill(diff, step, l, shares, &out->layers[l]);
+    for (size_t b = 0; b < out->boundaries_count; b++) {
+        row_fill(diff, step, layers + b, shares, &out->boundaries[b]);
+        out->boundaries[b].layer = fb_layers_boundary(state->in->layers, b)->layer;
     }
     total_row(diff, step, &out->layers[layers]);
+    moved_mark(out);
     free(shares);
 }

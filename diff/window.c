@@ -122,20 +122,27 @@ static double samples_place(const struct fb_profile *p, struct fb_window *window
     return left;
 }
 
+static void row_put(struct fb_window *w, size_t row, const struct fb_event *e, double samples)
+{
+    w->layer_weight[row] += e->weight;
+    w->layer_samples[row] += samples;
+    if (w->cells > 0)
+        w->layer_x[row * w->cells + e->cell] += e->weight;
+}
+
 static void event_put(struct fb_window *w, const struct fb_diff_input *in, struct fb_event e)
 {
-    uint16_t layer = in->layer_of_node[e.node];
+    uint64_t boundaries = in->boundaries_of_node ? in->boundaries_of_node[e.node] : 0;
     double samples = fb_event_samples(w, &e), x = e.weight;
 
     w->weight += x;
     w->samples += samples;
     w->weight_squares += w->samples_per_weight > 0 ? x / w->samples_per_weight : x * x;
-    w->layer_weight[layer] += x;
-    w->layer_samples[layer] += samples;
-    if (w->cells > 0) {
+    row_put(w, in->layer_of_node[e.node], &e, samples);
+    for (; boundaries != 0; boundaries &= boundaries - 1)
+        row_put(w, w->layers_count + (size_t)__builtin_ctzll(boundaries), &e, samples);
+    if (w->cells > 0)
         w->n[e.cell] += x;
-        w->layer_x[layer * w->cells + e.cell] += x;
-    }
     w->events[w->events_count++] = e;
 }
 
@@ -286,6 +293,7 @@ static void windows_allocate(const struct fb_diff_input *in, double factor,
                              struct fb_window *windows, size_t count)
 {
     size_t layers = in->layers ? fb_layers_count(in->layers) : 0;
+    size_t rows = layers + fb_window_boundaries(in);
 
     for (size_t i = 0; i < count; i++) {
         struct fb_window *w = &windows[i];
@@ -296,9 +304,9 @@ static void windows_allocate(const struct fb_diff_input *in, double factor,
         w->samples_per_weight = isnan(factor) ? 0 : factor;
         w->is_period_unknown = isnan(factor);
         w->n = fb_alloc_array(w->cells + 1, sizeof *w->n);
-        w->layer_x = fb_alloc_array(layers * w->cells + 1, sizeof *w->layer_x);
-        w->layer_weight = fb_alloc_array(layers, sizeof *w->layer_weight);
-        w->layer_samples = fb_alloc_array(layers, sizeof *w->layer_samples);
+        w->layer_x = fb_alloc_array(rows * w->cells + 1, sizeof *w->layer_x);
+        w->layer_weight = fb_alloc_array(rows, sizeof *w->layer_weight);
+        w->layer_samples = fb_alloc_array(rows, sizeof *w->layer_samples);
         w->events = fb_alloc_array(w->events_count, sizeof *w->events);
         w->events_count = 0; /* counts again while they are put */
     }

@@ -24,7 +24,8 @@ struct fb_window {
     size_t cells;               /* whole seconds, which are its parts; 0 without times */
     double weight, samples, weight_squares;
     double *n;       /* weight by cell                                   */
-    double *layer_x; /* weight by layer and cell: [layer * cells + cell] */
+    double *layer_x; /* weight by layer and cell: [layer * cells + cell]; behind the layers the
+                        boundaries, whose stacks overlap */
     double *layer_weight, *layer_samples;
     size_t layers_count;
     struct fb_event *events;
@@ -53,7 +54,14 @@ static inline double fb_event_samples(const struct fb_window *w, const struct fb
     return w->samples_per_weight > 0 ? e->weight * w->samples_per_weight : 1;
 }
 
-/* The series of a layer; the arrays (cells long) are the caller's, borrowed by *ret_series. */
+/* How many boundaries the windows have behind their layers. */
+static inline size_t fb_window_boundaries(const struct fb_diff_input *in)
+{
+    return in->layers && in->boundaries_of_node ? fb_layers_boundaries_count(in->layers) : 0;
+}
+
+/* The series of a layer (or, behind them, of a boundary); the arrays (cells long) are the caller's,
+ * borrowed by *ret_series. */
 void fb_window_layer_series(const struct fb_window *w, size_t layer, uint32_t *cells, double *x,
                             struct fb_series *ret_series);
 

@@ -163,6 +163,8 @@ static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int s
     }
     if (r->within_delta)
         why_add(&why, "smaller than the margin that counts");
+    if (r->is_moved)
+        why_add(&why, "moved by inlining: its boundary is the same");
     fb_table_text_n(t, why.data, why.len);
     fb_buf_done(&why);
     fb_buf_done(&verdict);
@@ -471,6 +473,8 @@ static void differing_layers(const struct fb_diff_step *s, struct fb_buf *out)
             percent_text(out, r->change);
         if (presence(r) == 0)
             fb_buf_puts(out, " %");
+        if (r->is_moved)
+            fb_buf_puts(out, " (moved by inlining)");
     }
     if (out->len == 0)
         fb_buf_puts(out, "");
@@ -583,6 +587,43 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step)
     free(note);
     absent_note(t, s);
     return t;
+}
+
+struct fb_table *fb_render_diff_boundaries(const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+    const struct fb_layers *layers = diff->input->layers;
+    struct fb_table *t = new_table("Boundary layers, inclusive, rows overlap", diff, step);
+    int decimals = diff->has_ms ? ms_decimals(s) : -1;
+
+    fb_table_column(t, "boundary", "boundary", FB_ALIGN_LEFT);
+    fb_table_column(t, "layer", "beside layer", FB_ALIGN_LEFT);
+    share_columns(t, diff->has_ms, s->on_ms);
+    for (size_t i = 0; i < s->boundaries_count; i++) {
+        const struct fb_diff_row *r = &s->boundaries[i];
+
+        if (is_empty(r))
+            continue;
+        fb_table_row(t);
+        fb_table_text(t, r->name);
+        fb_table_text(t, r->layer < fb_layers_count(layers) ? fb_layers_get(layers, r->layer)->name
+                                                            : "");
+        share_cells(t, r, decimals, s->denial);
+    }
+    fb_table_note(t, "Stacks with a frame that inlining does not cross, each once. Never add the "
+                     "rows up. A layer that differs while its boundary does not was moved by "
+                     "inlining.");
+    return t;
+}
+
+bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step)
+{
+    const struct fb_diff_step *s = &diff->steps[step];
+
+    for (size_t i = 0; i < s->boundaries_count; i++)
+        if (!is_empty(&s->boundaries[i]))
+            return true;
+    return false;
 }
 
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)

@@ -76,6 +76,9 @@ struct fb_table *fb_render_diff_notes(const struct fb_diff *diff);
 /* The tables of one step of a diff: metrics, layers, frames. */
 struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step);
+/* The boundaries of the rules beside their layers, and whether any has a sample. */
+struct fb_table *fb_render_diff_boundaries(const struct fb_diff *diff, size_t step);
+bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
 /* In both tables the intervals of the shares are shown where by_... is not NULL.
  *

@@ -41,6 +41,7 @@ struct world {
     struct fb_functions fns;
     struct fb_layers *layers;
     uint16_t *layer_of_node;
+    uint64_t *boundaries_of_node;
     struct fb_diff_arm arms[WORLD_ARMS_MAX];
     struct fb_profile *profiles[WORLD_ARMS_MAX];
     uint32_t *nodes[WORLD_ARMS_MAX];
@@ -215,12 +216,14 @@ static inline void world_close(struct world *w)
         free(functions);
     }
     w->layer_of_node = fb_layers_assign(w->layers, &w->tree, &w->fns);
+    w->boundaries_of_node = fb_layers_boundaries(w->layers, &w->tree, &w->fns);
     w->in = (struct fb_diff_input){.arms = w->arms,
                                    .arms_count = w->count,
                                    .tree = &w->tree,
                                    .fns = &w->fns,
                                    .layers = w->layers,
-                                   .layer_of_node = w->layer_of_node};
+                                   .layer_of_node = w->layer_of_node,
+                                   .boundaries_of_node = w->boundaries_of_node};
 }
 
 static inline struct fb_diff *world_diff(struct world *w, const struct fb_diff_options *options)
@@ -243,6 +246,7 @@ static inline void world_done(struct world *w, struct fb_diff *diff)
         free(w->nodes[i]);
     }
     free(w->layer_of_node);
+    free(w->boundaries_of_node);
     fb_layers_free(w->layers);
     fb_functions_done(&w->fns);
     fb_calltree_done(&w->tree);

@@ -1,0 +1,88 @@
+/* Boundaries beside leaf layers: overlapping rows, and a shift that inlining made. */
+#include "world.h"
+
+#define RULES                                                                                      \
+    "{\"layers\": [{\"name\": \"codec\"}, {\"name\": \"app\"}],"                                   \
+    " \"rules\": [{\"layer\": \"codec\", \"leaf\": \"^json\"},"                                    \
+    " {\"layer\": \"app\", \"leaf\": \"^app\"}],"                                                  \
+    " \"boundaries\": [{\"layer\": \"codec\", \"frames\": \"^encode$\"},"                          \
+    " {\"name\": \"all\", \"frames\": \"^main$\"}, {\"name\": \"none\", \"frames\": \"^x$\"}]}"
+
+static const struct fb_diff_options wide = {.delta_share = 0.4};
+
+/* 40 samples a second in encode, of which `json` end in json_put and the rest, once it is inlined
+ * elsewhere, in app_put; 40 more outside of it. */
+static void arm_fill(struct fb_profile *p, unsigned json, unsigned more)
+{
+    for (size_t s = 0; s < 110; s++) {
+        unsigned up = s % 2 ? 3 : 0;
+
+        world_samples(p, s, "main;encode;encode;json_put", json + up + more);
+        world_samples(p, s, "main;encode;app_put", 43 - json - up);
+        world_samples(p, s, "main;app_work", 40 + (unsigned)(s % 3));
+    }
+}
+
+static struct fb_diff *compare(struct world *w, unsigned json, unsigned more)
+{
+    world_init(w, RULES);
+    arm_fill(world_arm(w, false, 110), 20, 0);
+    arm_fill(world_arm(w, true, 110), json, more);
+    return world_diff(w, &wide);
+}
+
+static void a_boundary_counts_each_stack_once_and_rows_overlap(void **state)
+{
+    struct world w;
+    struct fb_diff *diff = compare(&w, 20, 0);
+    const struct fb_diff_step *s = &diff->steps[0];
+
+    (void)state;
+    assert_int_equal(s->boundaries_count, 3);
+    assert_string_equal(s->boundaries[0].name, "codec");
+    assert_int_equal(s->boundaries[0].layer, 0);
+    assert_int_equal(s->boundaries[1].layer, FB_NO_LAYER);
+    assert_true(s->boundaries[0].control.samples == 110 * 43);
+    assert_true(s->boundaries[1].control.share == 1);
+    assert_true(s->boundaries[2].control.samples == 0);
+    assert_int_equal(s->boundaries[0].verdict, FB_VERDICT_SAME);
+    assert_int_equal(s->boundaries[2].verdict, FB_VERDICT_NONE);
+    world_done(&w, diff);
+}
+
+static void a_leaf_layer_that_moved_inside_its_boundary_is_marked(void **state)
+{
+    struct world w;
+    struct fb_diff *diff = compare(&w, 40, 0);
+
+    (void)state;
+    assert_int_equal(world_layer(diff, 0, "codec")->verdict, FB_VERDICT_DIFF);
+    assert_int_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_SAME);
+    assert_true(world_layer(diff, 0, "codec")->is_moved);
+    assert_int_equal(world_layer(diff, 0, "app")->verdict, FB_VERDICT_DIFF);
+    assert_false(world_layer(diff, 0, "app")->is_moved); /* no boundary stands beside it */
+    world_done(&w, diff);
+}
+
+static void a_layer_whose_boundary_grew_too_is_not_marked(void **state)
+{
+    struct world w;
+    struct fb_diff *diff = compare(&w, 20, 120);
+
+    (void)state;
+    assert_int_equal(world_layer(diff, 0, "codec")->verdict, FB_VERDICT_DIFF);
+    assert_int_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_DIFF);
+    assert_false(world_layer(diff, 0, "codec")->is_moved);
+    world_done(&w, diff);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_boundary_counts_each_stack_once_and_rows_overlap),
+        cmocka_unit_test(a_leaf_layer_that_moved_inside_its_boundary_is_marked),
+        cmocka_unit_test(a_layer_whose_boundary_grew_too_is_not_marked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
