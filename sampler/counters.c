@@ -35,6 +35,10 @@ struct definition {
     enum fb_counter_kind kind;
 };
 
+_Static_assert(FB_COUNTER_WALK_FINISHED - FB_COUNTER_WALK_DEPTH ==
+                   FB_WALK_STOP_COUNT - FB_WALK_DEPTH,
+               "a counter for each stop but the root");
+
 static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_PROCESS_CPU] = {"process.cpu_ns", "ns", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_PROCESS_RSS] = {"process.rss_bytes", "bytes", FB_COUNTER_GAUGE},
@@ -64,6 +68,15 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_KEPT] = {"sampler.kept", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_OWN_RSS] = {"sampler.rss_bytes", "bytes", FB_COUNTER_GAUGE},
     [FB_COUNTER_START] = {"sampler.start_ns", "ns", FB_COUNTER_GAUGE},
+    [FB_COUNTER_WALK_DEPTH] = {"walk.depth", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_NO_RULE] = {"walk.no_rule", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_BAD_CFA] = {"walk.bad_cfa", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_BAD_LOAD] = {"walk.bad_load", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_BAD_PC] = {"walk.bad_pc", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_OFF_STACK] = {"walk.off_stack", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_LOST_REG] = {"walk.lost_reg", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_NO_TABLE] = {"walk.no_table", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_FINISHED] = {"walk.finished_later", "ticks", FB_COUNTER_CUMULATIVE},
 };
 
 void fb_counters_start_took(uint64_t cpu_ns)
@@ -181,7 +194,15 @@ static void read_cgroup(struct fb_counter_row *c)
         set(c, FB_COUNTER_CGROUP_MEMORY, now.memory_bytes);
 }
 
-static void read_own(struct fb_counter_row *c, const struct fb_counters_own *own)
+/* Mostly it has not: no column then. */
+static void set_grown(struct fb_counter_row *c, enum fb_counter_id counter, uint64_t value,
+                      bool whole)
+{
+    if (whole || value != (uint64_t)c->value[counter])
+        set(c, counter, value);
+}
+
+static void read_own(struct fb_counter_row *c, const struct fb_counters_own *own, bool whole)
 {
     set(c, FB_COUNTER_THREADS, own->threads);
     set(c, FB_COUNTER_THREADS_CPU, own->threads_cpu_ns);
@@ -195,6 +216,9 @@ static void read_own(struct fb_counter_row *c, const struct fb_counters_own *own
     set(c, FB_COUNTER_FOREIGN, own->foreign);
     set(c, FB_COUNTER_STRAYS, own->strays);
     set(c, FB_COUNTER_KEPT, own->kept);
+    set_grown(c, FB_COUNTER_WALK_FINISHED, own->walks_finished, whole);
+    for (unsigned i = FB_WALK_DEPTH; i < FB_WALK_STOP_COUNT; i++)
+        set_grown(c, FB_COUNTER_WALK_DEPTH + i - FB_WALK_DEPTH, own->walk_stops[i], whole);
     set(c, FB_COUNTER_START, atomic_load(&start_ns));
 }
 
@@ -216,7 +240,7 @@ static void read_moment(struct fb_counter_row *c, fb_counters_own_fn own, void *
         }
         read_cgroup(c);
         c->stamp_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
-        read_own(c, &now);
+        read_own(c, &now, whole);
         after_ns = fb_clock_now();
         c->time_ns = (int64_t)(before_ns + (after_ns - before_ns) / 2);
         if (after_ns - before_ns < MOMENT_NS)

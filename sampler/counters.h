@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "sampler/cgroup.h"
+#include "sampler/signal/walk.h"
 #include "sampler/sink.h"
 
 /* Order is the counter id in the file, less one: append only. */
@@ -59,6 +60,15 @@ enum fb_counter_id {
     FB_COUNTER_KEPT,
     FB_COUNTER_OWN_RSS,
     FB_COUNTER_START,
+    FB_COUNTER_WALK_DEPTH, /* the stops of sampler/signal/walk.h from FB_WALK_DEPTH on, in order */
+    FB_COUNTER_WALK_NO_RULE,
+    FB_COUNTER_WALK_BAD_CFA,
+    FB_COUNTER_WALK_BAD_LOAD,
+    FB_COUNTER_WALK_BAD_PC,
+    FB_COUNTER_WALK_OFF_STACK,
+    FB_COUNTER_WALK_LOST_REG,
+    FB_COUNTER_WALK_NO_TABLE,
+    FB_COUNTER_WALK_FINISHED,
     FB_COUNTER_COUNT
 };
 
@@ -77,6 +87,8 @@ struct fb_counters_own {
     uint64_t foreign;
     uint64_t strays;
     uint64_t kept;
+    uint64_t walk_stops[FB_WALK_STOP_COUNT];
+    uint64_t walks_finished;
 };
 
 typedef void (*fb_counters_own_fn)(void *ctx, struct fb_counters_own *ret_own);

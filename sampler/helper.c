@@ -17,6 +17,7 @@
 #include "sampler/real.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
+#include "sampler/signal/keep.h"
 #include "sampler/threads.h"
 
 #ifndef SYS_close_range
@@ -146,6 +147,14 @@ static bool too_short_yet(void)
     return young;
 }
 
+/* Walks wait: for rows, and in memory for few of them. */
+static void bell_answer(void)
+{
+    fb_writer_tables_make(&writer);
+    if (fb_keep_free_count() < FB_KEEP_FEW)
+        fb_writer_flush(&writer, FB_FLUSH_SECOND);
+}
+
 /* Returns the bits of what was asked. */
 static uint32_t serve(uint32_t *served)
 {
@@ -157,7 +166,7 @@ static uint32_t serve(uint32_t *served)
     if (bits != 0)
         fb_writer_flush(&writer, strongest(bits));
     else if (question != *served)
-        fb_writer_tables_make(&writer);
+        bell_answer();
     if (fb_clock_now() >= next_flush_ns && too_short_yet()) {
         next_flush_ns = fb_clock_now() + SHORT_LIFE_NS;
     } else if (fb_clock_now() >= next_flush_ns) {

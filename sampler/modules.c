@@ -633,8 +633,10 @@ bool fb_modules_changed(void)
         return true;
     if (!counts_now(&counts))
         return false;
-    if (counts.adds != state.counts.adds || counts.subs != state.counts.subs)
+    if (counts.adds != state.counts.adds || counts.subs != state.counts.subs) {
+        state.maps_wait_s = 0; /* who loads may have mapped as well */
         return true;
+    }
     state.confirmed_ns = now;
     return state.gone_count > 0;
 }

@@ -26,6 +26,7 @@
 #include "sampler/real.h"
 #include "sampler/say.h"
 #include "sampler/signal/handler.h"
+#include "sampler/signal/keep.h"
 #include "sampler/text.h"
 #include "sampler/threads.h"
 
@@ -44,6 +45,7 @@ extern const int own_copy __attribute__((alias("flamebank_preload"), visibility(
 static struct fb_config config;
 static struct fb_manifest manifest;
 static void *pool_memory;
+static void *keep_memory;
 static _Atomic pid_t own_pid;
 static _Atomic bool active;
 
@@ -176,6 +178,7 @@ static void child_start(void)
     }
     fb_handler_fork_child();
     fb_pool_init(pool_memory);
+    fb_keep_init(keep_memory);
     fb_manifest_start(&manifest);
     manifest.parent_writer = parent;
     config.root = false;
@@ -249,9 +252,11 @@ static void preload_forget(void)
 static bool memory_take(void)
 {
     pool_memory = fb_memory_map(FB_POOL_BYTES);
-    if (pool_memory == NULL || !fb_threads_init())
+    keep_memory = fb_memory_map(FB_KEEP_BYTES);
+    if (pool_memory == NULL || keep_memory == NULL || !fb_threads_init())
         return false;
     fb_pool_init(pool_memory);
+    fb_keep_init(keep_memory);
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "sampler/say.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
+#include "sampler/unfinished.h"
 #include "sampler/writer_samples.h"
 #include "sampler/writer_threads.h"
 
@@ -53,6 +54,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     w->sandbox = -1;
     w->pc_slots = FB_WRITER_PC_FIRST;
     fb_counters_start_took(0);
+    fb_unfinished_reset();
     fb_sink_init(&w->sink, config, run_id);
     w->pcs = (struct fb_pc_entry *)(void *)at;
     at += FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);

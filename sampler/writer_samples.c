@@ -40,7 +40,6 @@ struct fb_segment *fb_samples_take(struct fb_writer *w)
             fb_pool_push_full(segment);
     }
     full = fb_pool_take_full();
-    atomic_store(&fb_handler_keeps, FB_HANDLER_KEEPS);
     /* Newest first; turned round, so that time mostly grows. */
     while (full != NULL) {
         struct fb_segment *next = fb_pool_next(full);

@@ -12,6 +12,7 @@
 #include "sampler/signal/handler.h"
 #include "sampler/text.h"
 #include "sampler/threads.h"
+#include "sampler/unfinished.h"
 
 enum {
     NAME_AGE_NS = 1000000000,
@@ -308,6 +309,7 @@ void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)
     };
     uint32_t end = fb_threads_end();
 
+    fb_unfinished_counts(own.walk_stops, &own.walks_finished);
     for (uint32_t i = 0; i < end; i++) {
         struct fb_task *t = fb_threads_slot(i);
         uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);

@@ -17,6 +17,7 @@ static _Atomic(const struct fb_code_map *) current_map = &empty_map;
 static _Atomic uint32_t reader_count;
 static _Atomic(_Atomic uint32_t *) bell;
 static _Atomic bool unknown_said;
+static _Atomic bool ring_due;
 
 const struct fb_code_map *fb_code_map_enter(void)
 {
@@ -48,11 +49,12 @@ const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uin
 }
 
 /* errno is the caller's to keep: the handler does it for all of its calls. */
-static void bell_ring(void)
+void fb_code_map_ring(void)
 {
-    _Atomic uint32_t *word = atomic_load(&bell);
+    _Atomic uint32_t *word = atomic_load_explicit(&bell, memory_order_relaxed);
 
-    if (word == NULL)
+    if (word == NULL || !atomic_load_explicit(&ring_due, memory_order_relaxed) ||
+        !atomic_exchange(&ring_due, false))
         return;
     atomic_fetch_add(word, 1);
     syscall(SYS_futex, word, WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -71,7 +73,7 @@ static const struct fb_rule *block_rule(struct fb_code_blocks *blocks, uint32_t 
         return fb_rows_find(rows, offset & ((1u << FB_BLOCK_SHIFT) - 1));
     if ((atomic_fetch_or(&blocks->wanted[block / 64], bit) & bit) == 0) {
         atomic_store(&blocks->any_wanted, true);
-        bell_ring();
+        atomic_store(&ring_due, true);
     }
     return &rule_pending;
 }
@@ -91,7 +93,7 @@ void fb_code_map_unknown_say(void)
 {
     if (!atomic_load_explicit(&unknown_said, memory_order_relaxed) &&
         !atomic_exchange(&unknown_said, true))
-        bell_ring();
+        atomic_store(&ring_due, true);
 }
 
 bool fb_code_map_unknown_take(void)

@@ -10,8 +10,8 @@
  *
  * Rows of a module are there at once, or made block by block once a walk has
  * come by (sampler/lazy.h): then a block without rows yet is FB_CFA_PENDING.
- * Asking for it sets its bit in `wanted` and rings the bell, a futex word that
- * the helper sleeps on; blocks only ever go from not made to made, so that no
+ * Asking for it sets its bit in `wanted`; fb_code_map_ring() at the end of the
+ * handler rings the bell, a futex word that the helper sleeps on. Blocks only ever go from not made to made, so that no
  * new map is needed for them.
  *
  * A map is immutable once published.  The writer of maps (sampler/modules.c)
@@ -19,9 +19,12 @@
  * one names until fb_code_map_quiet() has been true AFTER the publication:
  * enter counts the reader before it loads the pointer and both sides are
  * sequentially consistent, so a reader that still holds the old map is either
- * counted when quiet looks, or has already left.  A handler that never leaves
- * (a host handler that jumps out of ours) keeps the count above zero for ever:
- * then nothing is freed any more, which is the safe side. */
+ * counted when quiet looks, or has already left.  (arm64: the store of publish
+ * and the load of quiet are stlr and ldar, which the architecture keeps in order;
+ * emulators do not, so that a full fence stands between them.)  Rows of a block
+ * are written before the release of their pointer, which walks acquire.  A handler that never
+ * leaves (a host handler that jumps out of ours) keeps the count above zero for ever: then nothing
+ * is freed any more, which is the safe side. */
 #ifndef FB_SAMPLER_SIGNAL_CODE_MAP_H
 #define FB_SAMPLER_SIGNAL_CODE_MAP_H
 
@@ -67,12 +70,16 @@ const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uin
  * is not known yet. */
 const struct fb_rule *fb_code_module_rule(const struct fb_code_module *module, uint64_t pc);
 
-/* There is unknown code, or a map has been asked for before there was one: rings the bell, at most
+/* There is unknown code, or a map has been asked for before there was one: a reason to ring, at most
  * once until fb_code_map_unknown_take(). */
 void fb_code_map_unknown_say(void);
 bool fb_code_map_unknown_take(void);
 
-/* The futex word to count up and wake when something is wanted; it must stay. */
+/* Wakes the helper if there has been a reason since the last time.  It may run at once, in our place:
+ * so this is the last that a handler does. */
+void fb_code_map_ring(void);
+
+/* The futex word to count up and wake; it must stay. */
 void fb_code_map_bell_set(_Atomic uint32_t *word);
 
 /* Makes map the current one; it stays the caller's memory. */

@@ -8,6 +8,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "sampler/signal/code_map.h"
+#include "sampler/signal/keep.h"
+
 #include "sampler/signal/sigsafe.h"
 
 /* Left free below us: our frames and a margin; on a thread's own stack also its guard and what its
@@ -17,7 +20,6 @@ enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 _Atomic uint64_t fb_handler_counts[FB_COUNT_COUNT];
 _Atomic bool fb_handler_ticked;
-_Atomic int32_t fb_handler_keeps = FB_HANDLER_KEEPS;
 _Atomic uint32_t fb_handler_scale = 1;
 _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
@@ -127,32 +129,22 @@ static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment
     r->stop = FB_WALK_ROOT;
     r->zero = 0;
     r->slot = (uint16_t)(t - slots);
-    r->kept = 0;
+    r->keep = 0;
     return r;
 }
 
-/* Words for addresses and an unfinished walk behind the head of a new record. */
-static unsigned room_in(const struct fb_segment *segment)
-{
-    unsigned room = (unsigned)(sizeof segment->data - segment->used - sizeof(struct fb_record)) / 8;
-
-    if (atomic_load_explicit(&fb_handler_keeps, memory_order_relaxed) <= 0)
-        return FB_SAMPLE_DEPTH_MAX;
-    return room < FB_SAMPLE_KEPT_MAX ? room : FB_SAMPLE_KEPT_MAX;
-}
-
-static void record_walk(struct fb_task *t, const ucontext_t *uc, unsigned room, struct fb_record *r)
+static void record_walk(struct fb_task *t, const ucontext_t *uc, struct fb_record *r)
 {
     enum fb_walk_stop stop = FB_WALK_ROOT;
-    unsigned kept = 0;
+    struct fb_walk_rest rest;
 
-    r->depth = (uint16_t)fb_walk_stack_keep(uc, &t->stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX,
-                                            room, &stop, &kept);
+    r->depth = (uint16_t)fb_walk_stack_rest(uc, &t->stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX,
+                                            &stop, &rest);
     r->stop = (uint8_t)stop;
-    r->kept = (uint16_t)kept;
-    if (kept > 0) /* sampler/unfinished.c says how it ended */
-        atomic_fetch_sub_explicit(&fb_handler_keeps, 1, memory_order_relaxed);
-    else if (stop == FB_WALK_DEPTH)
+    r->keep = stop == FB_WALK_NO_TABLE ? fb_keep_rest(&rest) : 0;
+    if (r->keep != 0)
+        return; /* sampler/unfinished.c says how it ended */
+    if (stop == FB_WALK_DEPTH)
         lose(FB_LOSS_TRUNCATED, r->weight);
     else if (stop != FB_WALK_ROOT)
         lose(FB_LOSS_PARTIAL, r->weight);
@@ -175,7 +167,7 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
         return;
     }
     r = record_begin(t, segment, weight, start_ns);
-    record_walk(t, uc, room_in(segment), r);
+    record_walk(t, uc, r);
     segment->used += (uint32_t)fb_record_size(r);
     atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
@@ -196,6 +188,7 @@ static void tick(struct fb_task *t, const void *context, uint32_t expiries)
     record(t, context, weight, start_ns);
     sum(&t->handler_ns, now_ns() - start_ns);
     sum(&t->handler_count, 1);
+    fb_code_map_ring();
 }
 
 void fb_handler_thread_end(struct fb_task *t, uint32_t weight)

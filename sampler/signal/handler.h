@@ -43,11 +43,6 @@ extern _Atomic bool fb_handler_ticked;
 /* Ticks of weight that one expiry of the clock stands for; 1 unless the rate was lowered. */
 extern _Atomic uint32_t fb_handler_scale;
 
-/* How many unfinished walks may still be kept (they take ten times the room): the helper refills it
- * when it has taken the segments. */
-extern _Atomic int32_t fb_handler_keeps;
-enum { FB_HANDLER_KEEPS = 512 };
-
 /* The state of the calling thread, for the process-wide clock. */
 extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 

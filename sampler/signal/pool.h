@@ -12,6 +12,10 @@
  * and came back cannot be mistaken for one that never left (ABA).  The last
  * segment given is the first taken: the touched part of the pool stays small.
  *
+ * Memory order: every change of owner is a sequentially consistent compare-and-swap or exchange, so
+ * that it releases what the old owner wrote and acquires it for the new one; `next` is atomic
+ * because a taker that will lose its race may read it while the winner already writes.
+ *
  * Size: FB_SEGMENT_COUNT segments of FB_SEGMENT_BYTES hold 10 s of 64 threads at
  * 99 Hz and depth 50 (64 x 990 records of 424 bytes = 26.9 MB); memory that no
  * sample reached is never touched. */
@@ -27,7 +31,6 @@ enum {
     FB_SEGMENT_COUNT = 2048,
     FB_SEGMENT_NONE = 0xffffffff,
     FB_SAMPLE_DEPTH_MAX = 512,
-    FB_SAMPLE_KEPT_MAX = 1024, /* words of addresses and kept stack */
 };
 
 /* One sample as the handler leaves it; the writer alone reads it.
@@ -39,7 +42,7 @@ enum {
  *       18     1  enum fb_walk_stop
  *       19     1  zero
  *       20     2  index of the thread's slot
- *       22     2  words kept for sampler/unfinished.h, behind the addresses
+ *       22     2  number of the keep with the rest of the walk (signal/keep.h), 0: none
  *       24   8*n  addresses, innermost first: pc, then return addresses */
 struct fb_record {
     uint64_t time_ns;
@@ -49,7 +52,7 @@ struct fb_record {
     uint8_t stop;
     uint8_t zero;
     uint16_t slot;
-    uint16_t kept;
+    uint16_t keep;
     uint64_t pcs[];
 };
 
@@ -68,7 +71,7 @@ _Static_assert(FB_RECORD_MAX <= FB_SEGMENT_BYTES - 8, "every record fits an empt
 /* Where the record behind this one starts. */
 static inline size_t fb_record_size(const struct fb_record *r)
 {
-    return sizeof *r + 8u * ((size_t)r->depth + r->kept);
+    return sizeof *r + 8u * (size_t)r->depth;
 }
 
 /* Bytes that fb_pool_init() wants: zeroed, page-aligned, never freed. */

@@ -415,29 +415,33 @@ static unsigned walk_on(struct walk *w, struct frame *f, uint64_t *pcs, unsigned
 
 /* --- what is kept, and going on from it ----------------------------------- */
 
-/* Words used of `room`, 0 if that is too few. */
-static unsigned frame_keep(const struct walk *w, struct frame *f, uint64_t *to, unsigned room)
+_Static_assert(sizeof(struct frame) <= sizeof((struct fb_walk_rest *)NULL)->frame, "it fits");
+
+unsigned fb_walk_keep(const struct fb_walk_rest *rest, uint64_t *words, unsigned room)
 {
     unsigned n = KEPT_HEAD;
-    uint64_t at = f->sp - (f->regs != NULL ? FB_CPU_RED_ZONE : 0);
+    struct frame f;
+    uint64_t at;
 
-    if (room < KEPT_HEAD + KEPT_REGS + KEPT_STACK_MIN || !in_range(&f->proven, f->sp))
+    memcpy(&f, rest->frame, sizeof f);
+    if (room < KEPT_HEAD + KEPT_REGS + KEPT_STACK_MIN || !in_range(&f.proven, f.sp))
         return 0;
-    at = ((at > f->proven.low ? at : f->proven.low) + 7) & ~UINT64_C(7);
-    to[KEPT_SP] = f->sp;
-    to[KEPT_FP] = f->fp;
-    to[KEPT_LOW] = at;
-    to[KEPT_FLAGS] = (f->fp_known ? KEPT_FP_KNOWN : 0u) | (w->one_page ? KEPT_ONE_PAGE : 0u);
-    if (f->regs != NULL) {
-        to[KEPT_FLAGS] |= KEPT_INTERRUPTED;
-        to[KEPT_HEAD + KEPT_REGS - 1] = 0;
-        memcpy(to + KEPT_HEAD, f->regs, FB_CPU_REGISTER_BYTES);
+    at = f.sp - (f.regs != NULL ? FB_CPU_RED_ZONE : 0);
+    at = ((at > f.proven.low ? at : f.proven.low) + 7) & ~UINT64_C(7);
+    words[KEPT_SP] = f.sp;
+    words[KEPT_FP] = f.fp;
+    words[KEPT_LOW] = at;
+    words[KEPT_FLAGS] = (f.fp_known ? KEPT_FP_KNOWN : 0u) | (rest->one_page ? KEPT_ONE_PAGE : 0u);
+    if (f.regs != NULL) {
+        words[KEPT_FLAGS] |= KEPT_INTERRUPTED;
+        words[KEPT_HEAD + KEPT_REGS - 1] = 0;
+        memcpy(words + KEPT_HEAD, f.regs, FB_CPU_REGISTER_BYTES);
         n += KEPT_REGS;
     }
-    for (; n < room && word_take(f, at, &to[n]); at += 8)
+    for (; n < room && word_take(&f, at, &words[n]); at += 8)
         n++;
-    if (at + 8 > f->proven.top)
-        to[KEPT_FLAGS] |= KEPT_WHOLE;
+    if (at + 8 > f.proven.top)
+        words[KEPT_FLAGS] |= KEPT_WHOLE;
     return n;
 }
 
@@ -468,9 +472,9 @@ unsigned fb_walk_resume(const uint64_t *words, unsigned kept, struct fb_walk_cac
     return depth;
 }
 
-unsigned fb_walk_stack_keep(const ucontext_t *uc, const struct fb_walk_range *stack,
+unsigned fb_walk_stack_rest(const ucontext_t *uc, const struct fb_walk_range *stack,
                             struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
-                            unsigned room, enum fb_walk_stop *ret_stop, unsigned *ret_kept)
+                            enum fb_walk_stop *ret_stop, struct fb_walk_rest *ret_rest)
 {
     struct walk w = {.map = fb_code_map_enter(), .cache = cache, .own = *stack};
     struct frame f = {.shift = 0};
@@ -484,15 +488,14 @@ unsigned fb_walk_stack_keep(const ucontext_t *uc, const struct fb_walk_range *st
     frame_interrupted(&f, &uc->uc_mcontext);
     range_choose(&w, &f);
     range_prove_page(&w, uc, &f);
-    *ret_kept = 0;
     *ret_stop = FB_WALK_DEPTH;
     if (max > 0) {
         ret_pcs[depth++] = f.pc;
         depth = walk_on(&w, &f, ret_pcs, depth, max, ret_stop);
     }
-    if (*ret_stop == FB_WALK_NO_TABLE && room > depth)
-        *ret_kept = frame_keep(&w, &f, ret_pcs + depth, room - depth);
     fb_code_map_leave();
+    memcpy(ret_rest->frame, &f, sizeof f);
+    ret_rest->one_page = w.one_page;
     return depth;
 }
 
@@ -500,7 +503,7 @@ unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
                        struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
                        enum fb_walk_stop *ret_stop)
 {
-    unsigned kept;
+    struct fb_walk_rest rest;
 
-    return fb_walk_stack_keep(uc, stack, cache, ret_pcs, max, 0, ret_stop, &kept);
+    return fb_walk_stack_rest(uc, stack, cache, ret_pcs, max, ret_stop, &rest);
 }

@@ -30,12 +30,12 @@
  * With {0, 0} as the own stack every walk is of kind 2 or 3.
  *
  * Code whose rows are not made yet (sampler/signal/code_map.h) ends the walk with
- * FB_WALK_NO_TABLE.  fb_walk_stack_keep() then leaves what is needed to go on
- * behind the pcs: registers and a copy of the stack.  When the helper has had
- * the rows made, it goes on from there, as often as it takes:
+ * FB_WALK_NO_TABLE.  Then registers and a copy of the stack can be kept.  When
+ * the helper has had the rows made, it goes on from there, as often as it takes:
  *
- *     depth = fb_walk_stack_keep(uc, &stack, &cache, pcs, max, room, &stop, &kept);
- *     depth = fb_walk_resume(pcs + depth, kept, &own_cache, pcs, depth, max, &stop);
+ *     depth = fb_walk_stack_rest(uc, &stack, &cache, pcs, max, &stop, &rest);
+ *     kept = fb_walk_keep(&rest, words, room);              in the same signal
+ *     depth = fb_walk_resume(words, kept, &own_cache, pcs, depth, max, &stop);
  *
  * How.  Each pc is looked up (minus 1 where it is a return address) in the
  * cache, then in the code map; code without rows is left by its frame pointer.
@@ -44,6 +44,7 @@
 #ifndef FB_SAMPLER_SIGNAL_WALK_H
 #define FB_SAMPLER_SIGNAL_WALK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -85,11 +86,19 @@ unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
                        struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
                        enum fb_walk_stop *ret_stop);
 
-/* The same.  ret_pcs has room for `room` words in all: where *ret_stop is FB_WALK_NO_TABLE,
- * *ret_kept of them behind the pcs are for fb_walk_resume() (0 if there is too little room). */
-unsigned fb_walk_stack_keep(const ucontext_t *uc, const struct fb_walk_range *stack,
+/* Where a walk stopped with FB_WALK_NO_TABLE; good until the signal's handler returns. */
+struct fb_walk_rest {
+    uint64_t frame[12]; /* walk.c's own */
+    bool one_page;
+};
+
+/* The same as fb_walk_stack(), and *ret_rest, if *ret_stop is FB_WALK_NO_TABLE. */
+unsigned fb_walk_stack_rest(const ucontext_t *uc, const struct fb_walk_range *stack,
                             struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
-                            unsigned room, enum fb_walk_stop *ret_stop, unsigned *ret_kept);
+                            enum fb_walk_stop *ret_stop, struct fb_walk_rest *ret_rest);
+
+/* Copies what fb_walk_resume() needs; returns the words used of `room`, 0 if that is too few. */
+unsigned fb_walk_keep(const struct fb_walk_rest *rest, uint64_t *words, unsigned room);
 
 /* Goes on behind pcs[depth - 1], in any thread; `words` stay as they are.  With FB_WALK_NO_TABLE
  * again there is more to be made, or the walk came to the end of what was kept. */
