@@ -11,8 +11,8 @@
  * Rows of a module are there at once, or made block by block once a walk has
  * come by (sampler/lazy.h): then a block without rows yet is FB_CFA_PENDING.
  * Asking for it sets its bit in `wanted`; fb_code_map_ring() at the end of the
- * handler rings the bell, a futex word that the helper sleeps on. Blocks only ever go from not made to made, so that no
- * new map is needed for them.
+ * handler rings the bell, a futex word that the helper sleeps on.  Blocks only
+ * ever go from not made to made, so that no new map is needed for them.
  *
  * A map is immutable once published.  The writer of maps (sampler/modules.c)
  * publishes a new one and keeps the old one and every table that only the old
@@ -70,13 +70,13 @@ const struct fb_code_module *fb_code_map_find(const struct fb_code_map *map, uin
  * is not known yet. */
 const struct fb_rule *fb_code_module_rule(const struct fb_code_module *module, uint64_t pc);
 
-/* There is unknown code, or a map has been asked for before there was one: a reason to ring, at most
- * once until fb_code_map_unknown_take(). */
+/* There is unknown code, or a map has been asked for before there was one: a reason to ring, at
+ * most once until fb_code_map_unknown_take(). */
 void fb_code_map_unknown_say(void);
 bool fb_code_map_unknown_take(void);
 
-/* Wakes the helper if there has been a reason since the last time.  It may run at once, in our place:
- * so this is the last that a handler does. */
+/* Wakes the helper if there has been a reason since the last time.  It may run at once, in our
+ * place: so this is the last that a handler does. */
 void fb_code_map_ring(void);
 
 /* The futex word to count up and wake; it must stay. */
