@@ -72,6 +72,19 @@ static bool ra_rule(const struct run *run, const struct state *s, struct fb_rule
     return s->ra.how == HOW_AT_CFA && fits(s->ra.off);
 }
 
+/* A return address above the CFA is glibc's resolver of lazy binding on arm64: the PLT has pushed
+ * two words, &PLTGOT[n] and lr, and its CFA is theirs and not the caller's. */
+static void pushed_by_plt(const struct run *run, struct fb_rule *rule)
+{
+    if (run->cfi->machine != FB_MACHINE_AARCH64 || rule->ra != FB_RA_AT_CFA || rule->ra_off != 8 ||
+        (rule->cfa != FB_CFA_SP && rule->cfa != FB_CFA_FP))
+        return;
+    rule->cfa_off += 16;
+    rule->ra_off -= 16;
+    if (rule->fp == FB_FP_AT_CFA)
+        rule->fp_off -= 16;
+}
+
 static void fp_rule(const struct state *s, struct fb_rule *rule)
 {
     rule->fp = FB_FP_UNKNOWN;
@@ -95,6 +108,7 @@ static struct fb_rule rule_of(const struct run *run)
     if (!cfa_rule(run, &run->now, &rule) || !ra_rule(run, &run->now, &rule))
         return none;
     fp_rule(&run->now, &rule);
+    pushed_by_plt(run, &rule);
     return rule;
 }
 
@@ -316,6 +330,8 @@ static bool step_rare(struct run *run, struct fb_wire_in *in, uint8_t op)
     case 0x00: /* nop */
     case 0x2d: /* GNU_window_save, on aarch64 negate_ra_state: codes are always stripped */
         return true;
+    case 0x2c: /* negate_ra_state_with_pc */
+        return run->cfi->machine == FB_MACHINE_AARCH64;
     case 0x0a: /* remember_state */
         if (run->remembered_count == REMEMBER_MAX)
             return false;

@@ -78,10 +78,7 @@ static void stack_look(struct fb_task *t)
     atomic_store(&t->stack_hint, 0);
     if (!fb_maps_find(hint, &map))
         return;
-    /* The handler takes a top of 0 for "not known": it is set last. */
-    t->stack.low = (uintptr_t)map.start;
-    atomic_thread_fence(memory_order_release);
-    t->stack.top = (uintptr_t)map.end;
+    fb_task_stack_set(t, (uintptr_t)map.start, (uintptr_t)map.end);
 }
 
 static void thread_look(struct fb_writer *w, struct fb_task *t)

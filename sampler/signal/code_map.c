@@ -109,6 +109,8 @@ void fb_code_map_bell_set(_Atomic uint32_t *word)
 void fb_code_map_publish(const struct fb_code_map *map)
 {
     atomic_store(&current_map, map);
+    /* quiet() reads after this store: emulators of arm64 let that load overtake it. */
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 bool fb_code_map_quiet(void)

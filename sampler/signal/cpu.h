@@ -11,6 +11,8 @@
  *     fb_cpu_is_call             the 8 bytes before a return address end with a call
  *     fb_cpu_system_call         the instruction: -errno, and errno itself is left alone
  *     fb_cpu_return_address      a return address without its authentication code
+ *     FB_CPU_SIGNAL_RECORD       1: the handler of a signal is entered with fp at
+ *                                a copy of the interrupted {fp, return register}
  *     fb_cpu_signal_context      where the ucontext_t is when sp is that of a
  *                                signal trampoline
  *     FB_CPU_SIGNAL_CONTEXT_SIZE, _ALIGN   how much of it is read, and its alignment

@@ -11,6 +11,7 @@
 #define FB_CPU_RED_ZONE        0u
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 52)
 #define FB_CPU_RETURN_ON_STACK 0
+#define FB_CPU_SIGNAL_RECORD   1
 
 enum {
     FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext.__reserved),

@@ -10,6 +10,7 @@
 #define FB_CPU_RED_ZONE        128u
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 56)
 #define FB_CPU_RETURN_ON_STACK 1
+#define FB_CPU_SIGNAL_RECORD   0
 
 enum {
     FB_CPU_SIGNAL_CONTEXT_SIZE = offsetof(ucontext_t, uc_mcontext) + sizeof(gregset_t),

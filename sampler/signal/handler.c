@@ -96,9 +96,10 @@ static bool stack_is_small(const struct fb_task *t, const ucontext_t *uc)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t low = (uintptr_t)uc->uc_stack.ss_sp;
+    struct fb_walk_range stack = fb_task_stack(t);
 
-    if (here >= t->stack.low && here < t->stack.top)
-        return here - t->stack.low < OWN_ROOM;
+    if (here >= stack.low && here < stack.top)
+        return here - stack.low < OWN_ROOM;
     if ((uc->uc_stack.ss_flags & SS_DISABLE) || here < low || here - low >= uc->uc_stack.ss_size)
         return false;
     return here - low < ALTERNATE_ROOM;
@@ -159,7 +160,7 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
         lose(FB_LOSS_SMALL_STACK, weight);
         return;
     }
-    if (t->stack.top == 0)
+    if (fb_task_stack(t).top == 0)
         atomic_store_explicit(&t->stack_hint, stack_pointer(uc), memory_order_relaxed);
     segment = segment_take(t);
     if (segment == NULL) {
@@ -234,10 +235,11 @@ bool fb_handle_cpu(const siginfo_t *info, void *context)
 static bool thread_is_ours(const struct fb_task *t, const ucontext_t *uc)
 {
     uintptr_t sp = stack_pointer(uc);
+    struct fb_walk_range stack = fb_task_stack(t);
     int saved = errno;
     long tid;
 
-    if (sp >= t->stack.low && sp < t->stack.top)
+    if (sp >= stack.low && sp < stack.top)
         return true;
     tid = syscall(SYS_gettid);
     if (tid < 0)

@@ -9,6 +9,12 @@
  * before the sampler) writes the rest before it sets state to LIVE; the writer
  * thread only reads, and takes the segment by an atomic exchange.
  *
+ * Memory order.  What a thread's creator, the thread or the helper writes into its slot is released
+ * by the store of the next state and acquired by whoever looks at the state; handler and thread are
+ * one thread.  The words of a segment go with it: released by the store (or the compare-and-swap of
+ * the pool) that gives it away, acquired by the exchange that takes it.  The sums are read by the
+ * helper as they are, each by itself.  tests/unit/sampler/order.c runs it on CPUs that reorder.
+ *
  * A slot is FREE -> CLAIMED (by the creator) -> LIVE -> EXITED (by the thread, after
  * which no signal of its timer runs) -> FREE (by the writer, once it is drained), or
  * LIVE -> FREE at once, where no tick came. */
@@ -70,5 +76,23 @@ struct fb_task {
 
     struct fb_walk_cache cache;
 };
+
+/* The helper may find a thread's stack while the thread's handler looks: low is there before top
+ * is, and as long as top is 0 nothing is in the range.  (Two plain words may be seen in any order
+ * on a CPU with weak memory order, and {0, top} would be all memory below it.) */
+static inline struct fb_walk_range fb_task_stack(const struct fb_task *t)
+{
+    struct fb_walk_range stack;
+
+    stack.top = __atomic_load_n(&t->stack.top, __ATOMIC_ACQUIRE);
+    stack.low = __atomic_load_n(&t->stack.low, __ATOMIC_RELAXED);
+    return stack;
+}
+
+static inline void fb_task_stack_set(struct fb_task *t, uintptr_t low, uintptr_t top)
+{
+    __atomic_store_n(&t->stack.low, low, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->stack.top, top, __ATOMIC_RELEASE);
+}
 
 #endif

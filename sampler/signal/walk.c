@@ -337,6 +337,21 @@ static bool leave_by_frame_pointer(struct frame *f, enum fb_walk_stop *ret_stop)
     return frame_return(f, pc, f->fp + 16, fp, ret_stop);
 }
 
+/* Is f a signal trampoline in code that we know nothing of, as under qemu-user?  Then its frame has
+ * the interrupted fp and return register twice: in the ucontext, and where fp points. */
+static bool is_trampoline(struct frame *f)
+{
+    uint64_t at = fb_cpu_signal_context(f->sp);
+    const ucontext_t *uc = (const ucontext_t *)(uintptr_t)(at + f->shift);
+    uint64_t fp;
+    uint64_t pc;
+
+    return FB_CPU_SIGNAL_RECORD && !f->guarded && f->regs == NULL && f->fp_known &&
+           is_proven(f, at, FB_CPU_SIGNAL_CONTEXT_SIZE) && (at & (FB_CPU_SIGNAL_ALIGN - 1)) == 0 &&
+           f->fp > at && load(f, f->fp, &fp) && load(f, f->fp + 8, &pc) &&
+           fp == fb_cpu_fp(&uc->uc_mcontext) && pc == fb_cpu_return_register(&uc->uc_mcontext);
+}
+
 /* No call is before this return address: makecontext() and its like put it at the root of a stack,
  * and what is beyond is data. */
 static bool is_root_by_hand(struct frame *f)
@@ -368,9 +383,9 @@ static bool frame_leave(struct walk *w, struct frame *f, enum fb_walk_stop *ret_
         return stop_with(ret_stop, FB_WALK_ROOT);
     if (!is_on_stack(w, f, rule))
         return stop_with(ret_stop, FB_WALK_OFF_STACK);
-    if (rule == NULL)
+    if (rule == NULL && !is_trampoline(f))
         return leave_by_frame_pointer(f, ret_stop);
-    if (rule->cfa == FB_CFA_SIGNAL)
+    if (rule == NULL || rule->cfa == FB_CFA_SIGNAL)
         return leave_by_signal(w, f, ret_stop);
     if (rule->cfa != FB_CFA_NONE)
         return leave_by_rule(w, f, rule, ret_stop);

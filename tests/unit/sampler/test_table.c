@@ -137,6 +137,12 @@ static bool oracle_rule(const struct elf_file *f, uint64_t pc, struct fb_rule *r
                                    : FB_FP_UNKNOWN;
     if (oracle_cfa(f, frame, &rule) && (ra == WHERE_AT_CFA || (ra == WHERE_SAME && !x86)))
         *ret_rule = rule;
+    if (!x86 && ret_rule->ra == FB_RA_AT_CFA && ret_rule->ra_off == 8) {
+        /* glibc's resolver, whose CFA is 16 bytes too low (tests/arm64 shows it). */
+        ret_rule->cfa_off += 16;
+        ret_rule->ra_off -= 16;
+        ret_rule->fp_off -= ret_rule->fp == FB_FP_AT_CFA ? 16 : 0;
+    }
     free(frame);
     return true;
 }
