@@ -73,16 +73,8 @@ static bool put_java(struct fb_buf *out, const char *text, size_t len, size_t de
     }
     if (dots == 0 || !islower((unsigned char)text[0]) || memmem(text, end, ".so", 3))
         return false;
-    for (size_t cut = 0; cut < 2 && dots > 1 - cut; cut++) {
-        const char *dot = memrchr(text, '.', end);
-
-        if (!dot)
-            break;
-        end = (size_t)(dot - text);
-        dots--;
-        if (dots == 0)
-            break;
-    }
+    for (size_t cut = dots > 1 ? 2 : 1; cut > 0; cut--)
+        end = (size_t)((const char *)memrchr(text, '.', end) - text);
     put_segments(out, text, end, ".", depth);
     return true;
 }
@@ -114,6 +106,8 @@ void fb_package_name(const struct fb_functions *fns, uint32_t function, size_t d
     if (function != 0 && f->kind != FB_FRAME_MARK && f->kind != FB_FRAME_KERNEL)
         done = (memmem(view.text, view.len, "::", 2) &&
                 put_namespace(out, view.text, view.len, depth)) ||
+               (memmem(name->text, name->len, ".(", 2) && /* a method of Go */
+                put_import(out, name->text, name->len, depth)) ||
                put_java(out, view.text, view.len, depth) ||
                (!view.is_dotted && put_import(out, view.text, view.len, depth));
     fb_buf_done(&scratch);

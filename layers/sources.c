@@ -55,7 +55,9 @@ static enum fb_status include_name(const char *wanted, const char *includer, cha
 {
     const char *slash = strrchr(includer, '/');
 
-    if (!fb_rules_name_is_path(wanted) || wanted[0] == '/') {
+    bool is_path = fb_rules_name_is_path(wanted);
+
+    if (!is_path || (wanted[0] == '/' && fb_rules_name_is_path(includer))) {
         *ret_name = fb_strdup(wanted);
         return FB_OK;
     }
