@@ -137,9 +137,10 @@ static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment
 static void record_walk(struct fb_task *t, const ucontext_t *uc, struct fb_record *r)
 {
     enum fb_walk_stop stop = FB_WALK_ROOT;
+    struct fb_walk_range stack = fb_task_stack(t);
     struct fb_walk_rest rest;
 
-    r->depth = (uint16_t)fb_walk_stack_rest(uc, &t->stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX,
+    r->depth = (uint16_t)fb_walk_stack_rest(uc, &stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX,
                                             &stop, &rest);
     r->stop = (uint8_t)stop;
     r->keep = stop == FB_WALK_NO_TABLE ? fb_keep_rest(&rest) : 0;
