@@ -202,6 +202,8 @@ bool fb_config_read(struct fb_config *c, char *(*get)(const char *name), char *r
         if (value != NULL && !settings[i].parse(c, value))
             return refuse(&settings[i], value, ret_message, message_cap);
     }
+    if (c->off)
+        return true;
     if (c->out[0] == '\0' && !parse_out(c, DEFAULT_OUT))
         return refuse(&settings[1], DEFAULT_OUT, ret_message, message_cap);
     c->interval_ns = 1000000000u / c->hz;

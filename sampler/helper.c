@@ -56,7 +56,8 @@ static bool young;            /* may still be one of a script's thousand short c
 
 enum pause { PAUSE_NONE, PAUSE_ASKED, PAUSE_TAKEN };
 
-enum { PAUSE_BIT = 1 << 8 }; /* among the reasons, above those of enum fb_flush */
+/* Among the reasons, above those of enum fb_flush. */
+enum { PAUSE_BIT = 1 << 8, QUIET_BIT = 1 << 9 };
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -167,6 +168,8 @@ static uint32_t serve(uint32_t *served)
         fb_writer_flush(&writer, strongest(bits));
     else if (question != *served)
         bell_answer();
+    if (bits & QUIET_BIT)
+        writer.quiet = true;
     if (fb_clock_now() >= next_flush_ns && too_short_yet()) {
         next_flush_ns = fb_clock_now() + SHORT_LIFE_NS;
     } else if (fb_clock_now() >= next_flush_ns) {
@@ -330,7 +333,7 @@ static void thread_gone_wait(void)
         nanosleep(&little, NULL);
 }
 
-bool fb_helper_pause(unsigned timeout_ms)
+static bool end_thread(enum fb_flush why, unsigned timeout_ms)
 {
     uint32_t expected = PAUSE_NONE;
 
@@ -339,7 +342,7 @@ bool fb_helper_pause(unsigned timeout_ms)
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pause_socket) != 0)
         pause_socket[0] = pause_socket[1] = -1;
     expected = PAUSE_ASKED;
-    if (!ask(PAUSE_BIT | 1u << FB_FLUSH_OPEN, timeout_ms) &&
+    if (!ask(PAUSE_BIT | 1u << why, timeout_ms) &&
         atomic_compare_exchange_strong(&pausing, &expected, PAUSE_NONE)) {
         close(pause_socket[0]);
         close(pause_socket[1]);
@@ -354,6 +357,11 @@ bool fb_helper_pause(unsigned timeout_ms)
     return true;
 }
 
+bool fb_helper_pause(unsigned timeout_ms)
+{
+    return end_thread(FB_FLUSH_OPEN, timeout_ms);
+}
+
 void fb_helper_unpause(void)
 {
     uint64_t end = fb_clock_now() + PERIOD_NS / 5;
@@ -364,6 +372,22 @@ void fb_helper_unpause(void)
     if (kept_fd >= 0 && (own_table || !atomic_load(&running)))
         close(kept_fd);
     kept_fd = -1;
+}
+
+void fb_helper_quiet(unsigned timeout_ms)
+{
+    ask(1u << FB_FLUSH_OPEN, timeout_ms);
+    ask(QUIET_BIT, timeout_ms);
+}
+
+void fb_helper_stop(unsigned timeout_ms)
+{
+    if (!end_thread(FB_FLUSH_EXIT, timeout_ms))
+        return;
+    atomic_store(&running, false);
+    if (writer.sink.fd >= 0)
+        close(writer.sink.fd);
+    writer.sink.fd = kept_fd = -1;
 }
 
 void fb_helper_wake(void)

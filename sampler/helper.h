@@ -33,6 +33,12 @@ bool fb_helper_ask(enum fb_flush why, unsigned timeout_ms);
 bool fb_helper_pause(unsigned timeout_ms);
 void fb_helper_unpause(void);
 
+/* From now on it only writes (writer.h).  What is loaded is looked at before. */
+void fb_helper_quiet(unsigned timeout_ms);
+
+/* Ends it for good, after what is there was written. */
+void fb_helper_stop(unsigned timeout_ms);
+
 /* Wakes it to see whether it is alone. */
 void fb_helper_wake(void);
 

@@ -19,11 +19,13 @@
 #include "sampler/entry.h"
 #include "sampler/export.h"
 #include "sampler/fault.h"
+#include "sampler/filter.h"
 #include "sampler/helper.h"
 #include "sampler/manifest.h"
 #include "sampler/memory.h"
 #include "sampler/modules.h"
 #include "sampler/real.h"
+#include "sampler/room.h"
 #include "sampler/say.h"
 #include "sampler/signal/handler.h"
 #include "sampler/signal/keep.h"
@@ -32,8 +34,10 @@
 
 enum {
     END_WAIT_MS = 200,
+    OTHER_BYTES = 12 << 20, /* the writer's, tables, our stack */
     RIGHTS_WAIT_MS =
         1000, /* once or twice in a daemon's life; a bank in the wrong folder is for ever */
+    STOP_WAIT_MS = 5000, /* a filter would kill the process for what our thread does */
 };
 
 /* A second copy of the library finds the first one's under this name. */
@@ -48,6 +52,7 @@ static void *pool_memory;
 static void *keep_memory;
 static _Atomic pid_t own_pid;
 static _Atomic bool active;
+static _Atomic bool alone; /* a filter refuses what a new helper thread would do */
 
 /* Of the thread that forks: what fork_prepare() did. */
 static _Thread_local sigset_t mask_before_fork __attribute__((tls_model("initial-exec")));
@@ -76,6 +81,40 @@ void fb_preload_end(void)
         return;
     if (config.root || something_to_write())
         fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
+}
+
+/* Ends everything; what was sampled is written first. */
+static void stop(const char *why)
+{
+    const struct timespec handlers_end = {0, 2000000};
+
+    if (!atomic_exchange(&active, false))
+        return;
+    fb_threads_close(true);
+    fb_clock_process_stop();
+    fb_threads_disarm();
+    nanosleep(&handlers_end, NULL);
+    fb_helper_stop(STOP_WAIT_MS);
+    fb_say_line(why);
+}
+
+void fb_preload_filter(unsigned refused, bool all_threads)
+{
+    if (!fb_preload_active())
+        return;
+    if ((refused & FB_FILTER_TICKS) || (all_threads && (refused & FB_FILTER_HELPER))) {
+        stop("the program installs a system call filter that refuses what sampling needs; it ends "
+             "here");
+        return;
+    }
+    if (refused & FB_FILTER_THREADS) {
+        atomic_store(&fb_handler_filtered, true);
+        fb_threads_close(false);
+    }
+    if (refused & FB_FILTER_PROCESSES)
+        atomic_store(&alone, true);
+    if (all_threads || refused != 0)
+        fb_helper_quiet(RIGHTS_WAIT_MS);
 }
 
 void fb_preload_forget(void)
@@ -127,7 +166,7 @@ void fb_preload_exec_failed(void)
 bool fb_preload_rights_begin(void)
 {
     fb_real_find();
-    return fb_preload_active() && fb_helper_pause(RIGHTS_WAIT_MS);
+    return fb_preload_active() && !atomic_load(&alone) && fb_helper_pause(RIGHTS_WAIT_MS);
 }
 
 int fb_preload_rights_end(bool paused, int result)
@@ -172,7 +211,7 @@ static void child_start(void)
     uint64_t parent = fb_helper_writer_id();
 
     fb_modules_fork_child();
-    if (!config.follow_fork) {
+    if (!config.follow_fork || atomic_load(&alone)) {
         atomic_store(&active, false);
         return;
     }
@@ -251,10 +290,16 @@ static void preload_forget(void)
 
 static bool memory_take(void)
 {
+    if (!fb_room_for(FB_POOL_BYTES + FB_KEEP_BYTES + FB_THREAD_SLOTS * sizeof(struct fb_task) +
+                     OTHER_BYTES))
+        return false;
     pool_memory = fb_memory_map(FB_POOL_BYTES);
     keep_memory = fb_memory_map(FB_KEEP_BYTES);
-    if (pool_memory == NULL || keep_memory == NULL || !fb_threads_init())
+    if (pool_memory == NULL || keep_memory == NULL || !fb_threads_init()) {
+        fb_memory_unmap(pool_memory, FB_POOL_BYTES);
+        fb_memory_unmap(keep_memory, FB_KEEP_BYTES);
         return false;
+    }
     fb_pool_init(pool_memory);
     fb_keep_init(keep_memory);
     return true;
@@ -263,7 +308,7 @@ static bool memory_take(void)
 static void start(void)
 {
     if (!memory_take()) {
-        fb_say_plain("no memory for samples; the program runs unprofiled");
+        fb_say_plain("no room for samples (see ulimit -v and -d); the program runs unprofiled");
         return;
     }
     if (!config.follow_exec)
@@ -300,7 +345,7 @@ static uint64_t thread_cpu(void)
 
 __attribute__((constructor)) static void preload_start(void)
 {
-    uint64_t begin_ns = thread_cpu();
+    uint64_t begin_ns;
     char message[256];
     const int *first;
 
@@ -316,8 +361,10 @@ __attribute__((constructor)) static void preload_start(void)
         fb_say_plain(message);
         return;
     }
-    if (!config.off)
-        start();
+    if (config.off)
+        return; /* with no system call of ours: a filter may be what it is off for */
+    begin_ns = thread_cpu();
+    start();
     fb_counters_start_took(thread_cpu() - begin_ns);
 }
 

@@ -9,6 +9,8 @@
  *          before (at most 200 ms), and ITIMER_PROF is stopped, which would kill the new program.
  *   vfork, posix_spawn, clone and _Fork(): the child shares our memory or has no timers; every hook
  *          looks at the process id first and does nothing there.
+ *   filter a system call filter is read before it is installed: what it refuses us ends before
+ *          (new threads, followed forks, or all sampling, said once on stderr).
  *   end    exit, _exit, quick_exit and the end of the last thread write what is there and END, at
  * most 200 ms; a signal's death loses what came since the last second. secure mode, a second copy
  * of the library, FLAMEBANK_OFF=1: nothing is done at all. */
@@ -28,6 +30,10 @@ void fb_preload_end(void);
 
 /* In a copy of the process that was made past the fork hooks: it is not sampled. */
 void fb_preload_forget(void);
+
+/* A system call filter is about to be installed, for this thread or for all; refused: bits of
+ * filter.h.  What it would kill stops; the helper only writes from now on. */
+void fb_preload_filter(unsigned refused, bool all_threads);
 
 /* Around exec: fb_preload_exec_failed() when it returns. */
 void fb_preload_exec(void);

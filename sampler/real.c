@@ -24,8 +24,6 @@ static const struct row rows[] = {
     ROW(sigaction, "sigaction"),
     ROW(signal, "signal"),
     ROW(execve, "execve"),
-    ROW(execv, "execv"),
-    ROW(execvp, "execvp"),
     ROW(execvpe, "execvpe"),
     ROW(fexecve, "fexecve"),
     ROW(execveat, "execveat"),

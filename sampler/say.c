@@ -48,16 +48,28 @@ void fb_say_plain(const char *text)
     write_all(STDERR_FILENO, &t);
 }
 
+static bool is_stderr(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_dev == stderr_at_start.st_dev &&
+           st.st_ino == stderr_at_start.st_ino;
+}
+
+void fb_say_line(const char *text)
+{
+    if (stderr_known && is_stderr(STDERR_FILENO))
+        fb_say_plain(text);
+}
+
 static int stderr_borrow(void)
 {
     int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
     int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0);
-    struct stat st;
 
     if (process >= 0)
         close(process);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_dev != stderr_at_start.st_dev ||
-                    st.st_ino != stderr_at_start.st_ino)) {
+    if (fd >= 0 && !is_stderr(fd)) {
         close(fd);
         return -1;
     }

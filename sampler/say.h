@@ -15,8 +15,11 @@ enum fb_say_when {
 /* Remembers what descriptor 2 is.  In the constructor. */
 void fb_say_init(void);
 
-/* "flamebank: <text>\n". */
+/* "flamebank: <text>\n", in the constructor. */
 void fb_say_plain(const char *text);
+
+/* The same from any thread, if descriptor 2 still is that file. */
+void fb_say_line(const char *text);
 
 /* "flamebank: '<subject>' <what> ['<object>'] (<reason>)\n"; object may be NULL. */
 void fb_say(enum fb_say_when when, const char *subject, const char *what, const char *object,

@@ -22,12 +22,17 @@
 enum {
     STRANGERS_MAX = 256, /* threads that wait for adoption */
     STACK_ABOVE_MAX = 64 << 20,
+    CLOSE_LOOKS = 10000,
 };
 
 static struct fb_task *slots;
 static _Atomic uint32_t slots_end;
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint32_t live;
+static _Atomic uint32_t under_way; /* threads between claim and the end of enter, or in leave */
+static _Atomic uint32_t closed;    /* enum closed */
+
+enum closed { OPEN, CLOSED_TO_TIMERS, CLOSED_ENTIRELY };
 static _Atomic uint64_t silent_cpu_ns; /* of threads that left without a tick */
 
 /* Threads that the last look saw and nobody entered: adopted if the next one sees them again, so
@@ -36,6 +41,24 @@ static int32_t strangers[STRANGERS_MAX];
 static uint32_t stranger_count;
 static bool looked;
 static uint32_t adopted_count;
+
+void fb_threads_close(bool entirely)
+{
+    const struct timespec little = {0, 100000};
+
+    atomic_store(&closed, entirely ? CLOSED_ENTIRELY : CLOSED_TO_TIMERS);
+    for (int i = 0; i < CLOSE_LOOKS && atomic_load(&under_way) > 0; i++)
+        nanosleep(&little, NULL);
+}
+
+void fb_threads_disarm(void)
+{
+    uint32_t end = fb_threads_end();
+
+    for (uint32_t i = 0; i < end; i++)
+        if (atomic_load(&slots[i].state) == FB_THREAD_LIVE)
+            fb_clock_thread_disarm(&slots[i]);
+}
 
 bool fb_threads_init(void)
 {
@@ -95,7 +118,8 @@ static void slot_prepare(struct fb_task *t, size_t stack_bytes)
 
 struct fb_task *fb_thread_claim(size_t stack_bytes)
 {
-    for (uint32_t i = 0; i < FB_THREAD_SLOTS; i++) {
+    atomic_fetch_add(&under_way, 1);
+    for (uint32_t i = 0; i < FB_THREAD_SLOTS && atomic_load(&closed) == OPEN; i++) {
         uint32_t expected = FB_THREAD_FREE;
         uint32_t end = atomic_load(&slots_end);
 
@@ -108,6 +132,7 @@ struct fb_task *fb_thread_claim(size_t stack_bytes)
         atomic_fetch_add(&live, 1);
         return &slots[i];
     }
+    atomic_fetch_sub(&under_way, 1);
     atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_TIMER], 1);
     return NULL;
 }
@@ -116,6 +141,7 @@ void fb_thread_release(struct fb_task *t)
 {
     atomic_store(&t->state, FB_THREAD_FREE);
     atomic_fetch_sub(&live, 1);
+    atomic_fetch_sub(&under_way, 1);
 }
 
 /* The stack of the calling thread.  glibc puts the thread's descriptor at the end of its stack,
@@ -144,6 +170,7 @@ void fb_thread_enter(struct fb_task *t)
     fb_task_self = t;
     atomic_store_explicit(&t->state, FB_THREAD_LIVE, memory_order_release);
     fb_clock_thread_arm(t);
+    atomic_fetch_sub(&under_way, 1);
 }
 
 static void segment_hand_over(struct fb_task *t)
@@ -163,6 +190,8 @@ static void last_ticks_keep(struct fb_task *t, sigset_t *ret_before)
     sigemptyset(&profiling);
     sigaddset(&profiling, SIGPROF);
     pthread_sigmask(SIG_BLOCK, &profiling, ret_before);
+    if (atomic_load(&closed) != OPEN)
+        return; /* the kernel's timer of a thread that is gone does not fire */
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
         t->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     /* Not where the host blocked the signal: that is a loss of its own. */
@@ -171,7 +200,7 @@ static void last_ticks_keep(struct fb_task *t, sigset_t *ret_before)
     fb_clock_thread_disarm(t);
 }
 
-void fb_thread_leave(struct fb_task *t)
+static void leave(struct fb_task *t)
 {
     sigset_t before;
 
@@ -179,7 +208,8 @@ void fb_thread_leave(struct fb_task *t)
     last_ticks_keep(t, &before);
     fb_task_self = NULL;
     if (atomic_load(&t->weight) > 0) {
-        prctl(PR_GET_NAME, t->exit_name);
+        if (atomic_load(&closed) == OPEN)
+            prctl(PR_GET_NAME, t->exit_name);
         segment_hand_over(t);
         atomic_store_explicit(&t->state, FB_THREAD_EXITED, memory_order_release);
     } else {
@@ -188,6 +218,14 @@ void fb_thread_leave(struct fb_task *t)
         atomic_store_explicit(&t->state, FB_THREAD_FREE, memory_order_release);
     }
     atomic_fetch_sub(&live, 1);
+}
+
+void fb_thread_leave(struct fb_task *t)
+{
+    atomic_fetch_add(&under_way, 1);
+    if (atomic_load(&closed) != CLOSED_ENTIRELY)
+        leave(t);
+    atomic_fetch_sub(&under_way, 1);
 }
 
 /* The initial stack ends behind the strings of argv, the environment and, last, the program's name.
@@ -249,6 +287,7 @@ static void adopt(int32_t tid)
     adopted_count++;
     atomic_store_explicit(&t->state, FB_THREAD_LIVE, memory_order_release);
     fb_clock_thread_arm(t);
+    atomic_fetch_sub(&under_way, 1);
 }
 
 /* Calls nothing that allocates, as opendir() would.  False: cannot be read. */
@@ -367,5 +406,6 @@ void fb_threads_fork_child(struct fb_task *t)
     t->checked_cpu_ns = 0;
     t->checked_count = 0;
     t->timer = -1;
+    atomic_store(&under_way, 1);
     fb_thread_enter(t);
 }

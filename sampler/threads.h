@@ -23,6 +23,14 @@
 /* False: no memory.  Once a process. */
 bool fb_threads_init(void);
 
+/* A system call filter is about to come.  From now on no thread enters, and those that leave make
+ * no calls for their timers, or (entirely) none at all.  Waits for those that are under way, a
+ * second at most. */
+void fb_threads_close(bool entirely);
+
+/* No more ticks, in any thread, for good. */
+void fb_threads_disarm(void);
+
 /* Slot i < FB_THREAD_SLOTS; slots from fb_threads_end() on were never used. */
 struct fb_task *fb_threads_slot(uint32_t i);
 uint32_t fb_threads_end(void);

@@ -20,8 +20,12 @@
 
 FB_EXPORT void _Exit(int status);
 
+/* Not where sampling ended before the thread, nor in a copy of the process that is not followed:
+ * the number of its timer may be the host's there. */
 static void thread_end(void *ctx)
 {
+    if (!fb_preload_active())
+        return;
     fb_thread_leave(ctx);
     if (fb_threads_live() == 0)
         fb_helper_wake();

@@ -9,30 +9,43 @@
 #include "sampler/export.h"
 #include "sampler/preload.h"
 #include "sampler/real.h"
+#include "sampler/wrap_filter.h"
+
+static size_t vector_count(char *const vector[])
+{
+    size_t n = 0;
+
+    while (vector != NULL && vector[n] != NULL)
+        n++;
+    return n;
+}
+
+static void vector_copy(char **to, const char *first, char *const from[], size_t n)
+{
+    to[0] = (char *)(size_t)first;
+    for (size_t i = 0; i < n; i++)
+        to[i + 1] = from[i];
+    to[n + 1] = NULL;
+}
+
+/* Under a system call filter that would kill the next program for our start, it is told to be off.
+ * On the stack, as the C library does it: exec must work where malloc does not. */
+#define OFF_UNDER_A_FILTER(envp)                                                                   \
+    do {                                                                                           \
+        if (fb_filter_forbids_start()) {                                                           \
+            size_t n = vector_count(envp);                                                         \
+            char **copy = __builtin_alloca((n + 2) * sizeof *copy);                                \
+            vector_copy(copy, "FLAMEBANK_OFF=1", envp, n);                                         \
+            (envp) = copy;                                                                         \
+        }                                                                                          \
+    } while (0)
 
 FB_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
     fb_real_find();
     fb_preload_exec();
+    OFF_UNDER_A_FILTER(envp);
     fb_real.execve(path, argv, envp);
-    fb_preload_exec_failed();
-    return -1;
-}
-
-FB_EXPORT int execv(const char *path, char *const argv[])
-{
-    fb_real_find();
-    fb_preload_exec();
-    fb_real.execv(path, argv);
-    fb_preload_exec_failed();
-    return -1;
-}
-
-FB_EXPORT int execvp(const char *file, char *const argv[])
-{
-    fb_real_find();
-    fb_preload_exec();
-    fb_real.execvp(file, argv);
     fb_preload_exec_failed();
     return -1;
 }
@@ -41,15 +54,27 @@ FB_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     fb_real_find();
     fb_preload_exec();
+    OFF_UNDER_A_FILTER(envp);
     fb_real.execvpe(file, argv, envp);
     fb_preload_exec_failed();
     return -1;
+}
+
+FB_EXPORT int execv(const char *path, char *const argv[])
+{
+    return execve(path, argv, environ);
+}
+
+FB_EXPORT int execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, environ);
 }
 
 FB_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
     fb_real_find();
     fb_preload_exec();
+    OFF_UNDER_A_FILTER(envp);
     fb_real.fexecve(fd, argv, envp);
     fb_preload_exec_failed();
     return -1;
@@ -60,6 +85,7 @@ FB_EXPORT int execveat(int folder, const char *path, char *const argv[], char *c
 {
     fb_real_find();
     fb_preload_exec();
+    OFF_UNDER_A_FILTER(envp);
     fb_real.execveat(folder, path, argv, envp, flags);
     fb_preload_exec_failed();
     return -1;
@@ -84,7 +110,6 @@ static void list_copy(char **argv, const char *first, va_list *list, size_t n)
         argv[i] = va_arg(*list, char *);
 }
 
-/* On the stack, as the C library does it: exec must work where malloc does not. */
 #define LIST_TO_ARGV(argv, first, list)                                                            \
     do {                                                                                           \
         va_list again;                                                                             \

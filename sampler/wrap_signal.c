@@ -1,16 +1,12 @@
 /* wrap_signal.c - the other ways to meet our signals: waiting for them, and signal()'s variants.
  *
  * A host that blocks all signals and waits for them must not be handed our ticks: they are
- * discarded, as a thread that blocks the signal loses them anyway.  A system call filter of the
- * strict kind kills for what the handler does, so the thread that asks for one takes no more ticks.
- */
+ * discarded, as a thread that blocks the signal loses them anyway. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 
@@ -20,9 +16,6 @@
 #include "sampler/preload.h"
 #include "sampler/real.h"
 
-/* <sys/prctl.h> brings <linux/seccomp.h> nowhere. */
-enum { STRICT = 1 };
-
 /* Declared for some feature sets only. */
 FB_EXPORT sighandler_t __sysv_signal(int signo, sighandler_t handler);
 FB_EXPORT sighandler_t sysv_signal(int signo, sighandler_t handler);
@@ -30,12 +23,6 @@ FB_EXPORT sighandler_t bsd_signal(int signo, sighandler_t handler);
 FB_EXPORT sighandler_t ssignal(int signo, sighandler_t handler);
 FB_EXPORT sighandler_t sigset(int signo, sighandler_t handler);
 FB_EXPORT int sigignore(int signo);
-
-static void profiling_set(sigset_t *ret_set)
-{
-    sigemptyset(ret_set);
-    sigaddset(ret_set, SIGPROF);
-}
 
 static bool may_meet_ticks(const sigset_t *set)
 {
@@ -172,29 +159,4 @@ FB_EXPORT int sigignore(int signo)
     struct sigaction action = {.sa_handler = SIG_IGN};
 
     return sigaction(signo, &action, NULL);
-}
-
-FB_EXPORT int prctl(int option, ...)
-{
-    unsigned long argument[4];
-    sigset_t profiling;
-    sigset_t before;
-    va_list list;
-    bool strict;
-    int r;
-
-    va_start(list, option);
-    for (int i = 0; i < 4; i++)
-        argument[i] = va_arg(list, unsigned long);
-    va_end(list);
-    fb_real_find();
-    strict = option == PR_SET_SECCOMP && argument[0] == STRICT && fb_preload_active();
-    if (strict) {
-        profiling_set(&profiling);
-        pthread_sigmask(SIG_BLOCK, &profiling, &before);
-    }
-    r = fb_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
-    if (strict && r != 0)
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r;
 }

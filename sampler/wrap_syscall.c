@@ -4,6 +4,7 @@
  * exec that ITIMER_PROF survives, the copy of a large process, a system call filter.  All others
  * (every futex of some languages) go on with a jump: no frame of ours, 2 ns. */
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 
 #include "sampler/preload.h"
 #include "sampler/real.h"
+#include "sampler/wrap_filter.h"
 #include "sampler/wrap_fork.h"
 
 /* Reached from below alone. */
@@ -93,6 +95,9 @@ __attribute__((used, visibility("hidden"))) long fb_syscall_rare(long number, lo
     }
     if (number == SYS_exit_group)
         fb_preload_end();
+    if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
+        fb_filter_comes((const struct sock_fprog *)c,
+                        ((unsigned long)b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
     if (!copies(number, a, b))
         return fb_syscall_real(number, a, b, c, d, e, f);
     fb_fork_begin(&fork);

@@ -20,6 +20,7 @@ enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 _Atomic uint64_t fb_handler_counts[FB_COUNT_COUNT];
 _Atomic bool fb_handler_ticked;
+_Atomic bool fb_handler_filtered;
 _Atomic uint32_t fb_handler_scale = 1;
 _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 
@@ -242,6 +243,8 @@ static bool thread_is_ours(const struct fb_task *t, const ucontext_t *uc)
 
     if (sp >= stack.low && sp < stack.top)
         return true;
+    if (atomic_load_explicit(&fb_handler_filtered, memory_order_relaxed))
+        return false;
     tid = syscall(SYS_gettid);
     if (tid < 0)
         errno = saved;

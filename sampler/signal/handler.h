@@ -43,6 +43,9 @@ extern _Atomic bool fb_handler_ticked;
 /* Ticks of weight that one expiry of the clock stands for; 1 unless the rate was lowered. */
 extern _Atomic uint32_t fb_handler_scale;
 
+/* A system call filter may kill for gettid(): a thread that only that would tell is unknown. */
+extern _Atomic bool fb_handler_filtered;
+
 /* The state of the calling thread, for the process-wide clock. */
 extern _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exec")));
 

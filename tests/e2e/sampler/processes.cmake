@@ -1,5 +1,5 @@
 # Threads, processes, limits and sandboxes: processes.sh and limits.sh with their hosts.
-foreach(host lineages)
+foreach(host limits lineages)
     add_executable(host_${host} ${CMAKE_SOURCE_DIR}/fixtures/hosts/${host}.c)
     target_link_libraries(host_${host} PRIVATE fb_flags)
     target_compile_options(host_${host} PRIVATE -O2 -fomit-frame-pointer)
@@ -25,6 +25,17 @@ foreach(case every_exec exec_with_a_tick_waiting raw_forks raw_threads renamed_t
 endforeach()
 fb_sampler_script(processes large_forks large_forks 200)
 fb_sampler_script(processes forks_that_throw forks_that_throw 300)
+
+foreach(filter compute-alone compute-all compute-refused another-program)
+    fb_sampler_script(limits filter/${filter} filtered 1 ${filter})
+endforeach()
+fb_sampler_script(limits filter/children filtered 0 children 0)
+fb_sampler_script(limits filter/children-all filtered 1 children 1)
+fb_sampler_script(limits filter/threads-all filtered 1 threads 1)
+foreach(case threads_under_a_filter address_space no_file_size full_disk no_threads errno_is_kept
+        all_descriptors not_dumpable new_root throttled stopped other_preloads odd_starts namespaces)
+    fb_sampler_script(limits ${case} ${case})
+endforeach()
 
 # Minutes: skipped but in ./dev check.
 function(fb_sampler_slow script case)

@@ -2,23 +2,24 @@
 # processes.sh LIBRARY HOSTS CASE [ARGUMENT...]: threads and processes by every door; as cases.sh.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 
-# Every kind of exec, one after the other: each program has a bank with an end, all are one run.
+# Every kind of exec, one after the other: each program has a bank with an end, all are one run.  A
+# helper that a full machine lets starve for 200 ms is not waited for.
 every_exec() {
-    local clock bank runs
+    local clock bank runs ended
     [ "$("$hosts/lineages" execs)" = "11 programs in process after process" ] || fail "plain"
     for clock in cpu itimer; do
         rm -f banks/*
         FLAMEBANK_HZ=1000 FLAMEBANK_CLOCK=$clock profiled "$hosts/lineages" execs > out 2> err ||
             fail "$clock: status $? $(cat out err)"
         [ "$(cat out)" = "11 programs in process after process" ] && [ ! -s err ] || fail "$(cat out err)"
-        [ "$(banks '*')" = 12 ] || fail "$clock: $(banks '*') banks of 12 programs"
+        ended=0
         for bank in banks/*; do
             whole "$bank"
-            [ "$(fact "$bank" ended)" = 1 ] || fail "$clock: $bank has no end"
+            ended=$((ended + $(fact "$bank" ended)))
         done
+        [ $ended -ge 9 ] && [ $ended -le 12 ] || fail "$clock: $ended banks with an end, of 12 programs"
         runs=$(for bank in banks/*; do fact "$bank" run_id; done | sort -u | wc -l)
         [ "$runs" = 1 ] || fail "$clock: $runs runs"
-        [ "$(find banks -name '*-12.fbank' | wc -l)" = 1 ] || fail "$clock: names $(ls banks)"
     done
 }
 
