@@ -35,7 +35,8 @@ static const char *const jvm_rules =
     "{\"layer\":\"Jetty\",\"leaf\":\"^(org/eclipse/jetty|javax/servlet|ring/)\"},"
     "{\"layer\":\"app\",\"leaf\":\"^(server|user)[$./]\"},"
     "{\"layer\":\"Java\",\"leaf\":\"^(java|jdk|sun)/\"},"
-    "{\"layer\":\"native\",\"leaf\":\".\"}]}";
+    "{\"layer\":\"native\",\"leaf\":\".\"}],\"boundaries\":["
+    "{\"layer\":\"JSON\",\"frames\":\"^cheshire.core[$]generate_string\"}]}";
 
 static char *runs_folder(void)
 {
@@ -298,6 +299,51 @@ static void two_pairs_find_it_too(void **state)
     world_done(&w, diff);
 }
 
+/* K against J: every second request generates its JSON twice, so that work is 1.5 times as much.
+ * The leaf layer JSON differs as much between runs of one arm; its boundary tells. */
+static void more_json_is_found_at_its_boundary_where_the_leaf_layer_misleads(void **state)
+{
+    static const char *const controls[] = {"rest/K1", "rest/K2"}, *const variants[] = {"rest/J1",
+                                                                                       "rest/J2"};
+    double leaf_least = INFINITY, leaf_most = -INFINITY;
+
+    (void)state;
+    skip_without_runs();
+    for (size_t i = 0; i < 4; i++) {
+        struct world w;
+        struct fb_diff *diff = pair_diff(&w, controls[i / 2], variants[i % 2], true);
+        const struct fb_diff_row *boundary = &diff->steps[0].boundaries[0];
+        double leaf = log(world_layer(diff, 0, "JSON")->variant.share /
+                          world_layer(diff, 0, "JSON")->control.share);
+
+        print_rows(boundary, 1);
+        leaf_least = fmin(leaf_least, leaf);
+        leaf_most = fmax(leaf_most, leaf);
+        assert_int_equal(boundary->verdict, FB_VERDICT_DIFF);
+        assert_true(boundary->d_lo <= 0.36 && 0.36 <= boundary->d_hi); /* the share's truth */
+        world_done(&w, diff);
+    }
+    print_message("leaf layer: d from %+.2f to %+.2f\n", leaf_least, leaf_most);
+    assert_true(leaf_most - leaf_least > 0.3);
+}
+
+/* K1 against K2 and J1 against J2: the boundary stays. */
+static void runs_alike_agree_at_the_boundary(void **state)
+{
+    static const char *const pairs[][2] = {{"rest/K1", "rest/K2"}, {"rest/J1", "rest/J2"}};
+
+    (void)state;
+    skip_without_runs();
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        struct fb_diff *diff = pair_diff(&w, pairs[i][0], pairs[i][1], true);
+
+        print_rows(diff->steps[0].boundaries, 1);
+        assert_int_not_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_DIFF);
+        world_done(&w, diff);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +351,8 @@ int main(void)
         cmocka_unit_test(jvm_runs_alike_stay_within_the_stated_error_rate),
         cmocka_unit_test(sendfile_off_is_found_as_copying),
         cmocka_unit_test(two_pairs_find_it_too),
+        cmocka_unit_test(more_json_is_found_at_its_boundary_where_the_leaf_layer_misleads),
+        cmocka_unit_test(runs_alike_agree_at_the_boundary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
