@@ -40,6 +40,10 @@ fuzz_all() {
     done
     rm -f /tmp/gate-fuzz.$$
 }
+# Without the network its tests are skipped, and say so.
+arm64_packages() {
+    tests/arm64/packages.sh build/arm64 || [ $? = 77 ]
+}
 torture_long() {
     FB_TORTURE_SECONDS=150 ctest --test-dir build/release --output-on-failure -R '^e2e/sampler/torture$'
 }
@@ -47,6 +51,7 @@ torture_long() {
 stage "format" format
 stage "tests under ASan and UBSan" tests_of dev
 stage "tests of the shipped build" tests_of release -L 'cli|e2e|check'
+stage "an arm64 Debian to test in" arm64_packages
 stage "long runs of the shipped build" env FB_SLOW=1 ctest --test-dir build/release --output-on-failure -L slow
 stage "five minutes of torture" torture_long
 stage "unit tests under TSan" tests_of tsan -L unit
