@@ -24,6 +24,8 @@ static const struct fb_name_rule rules[] = {
     {"symbol-version", "the version of a symbol: f@@GLIBC_2.34", CODE, fb_rule_version},
     {"clone", "the compiler's clones: .cold .part.0 .isra.0 .constprop.0 .llvm.1 [clone .x]",
      CODE | KERNEL, fb_rule_clone},
+    {"jfr-module", "the module that converters of JFR put in front: libjvm.so.f, .itable stub",
+     CODE, fb_rule_jfr_module},
     {"demangle", "mangled C++ and Rust names", CODE | KERNEL, fb_rule_demangle},
     {"cxx-anonymous", "all spellings of (anonymous namespace)", CODE, fb_rule_cxx_anonymous},
     {"cxx-abi-tag", "[abi:cxx11]", CODE, fb_rule_cxx_abi_tag},

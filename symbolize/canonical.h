@@ -37,7 +37,8 @@ bool fb_rule_plt(struct fb_buf *text);
 bool fb_rule_version(struct fb_buf *text);
 bool fb_rule_clone(struct fb_buf *text);
 bool fb_rule_unknown(struct fb_buf *text);
-bool fb_rule_demangle(struct fb_buf *text); /* canonical_cxx.c */
+bool fb_rule_jfr_module(struct fb_buf *text); /* canonical_module.c */
+bool fb_rule_demangle(struct fb_buf *text);   /* canonical_cxx.c */
 bool fb_rule_cxx_anonymous(struct fb_buf *text);
 bool fb_rule_cxx_abi_tag(struct fb_buf *text);
 bool fb_rule_cxx_inline_namespace(struct fb_buf *text);

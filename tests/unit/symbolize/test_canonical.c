@@ -49,6 +49,14 @@ static const struct row {
     {"clone", "ns::f(int) [clone .constprop.0] [clone .cold]", "ns::f(int)", N},
     {"clone", "ns::f(int) (.constprop.0) (.cold)", "ns::f(int)", N},
     {"clone", "schedule.isra.0", "schedule", K},
+    {"jfr-module", "libjvm.so.G1CMTask::do_marking_step", "G1CMTask::do_marking_step", N},
+    {"jfr-module", "libjvm.so.void Foo<int>::f", "void Foo<int>::f", N},
+    {"jfr-module", "libz.so.1.2.11.deflate", "deflate", N},
+    {"jfr-module", "libpthread-2.31.so.__write", "write", N},
+    {"jfr-module", "vdso.__vdso_clock_gettime", "__vdso_clock_gettime", N},
+    {"jfr-module", ".itable stub", "itable stub", N},
+    {"jfr-module", "./lib/x86_64-linux-gnu/libc-2.31.so", "[unknown] libc-2.31.so", N},
+    {"jfr-module", "./usr/lib/libz.so.1.2.11", "[unknown] libz.so", N},
     {"demangle", "_ZN5shape4sideEi", "shape::side(int)", N},
     {"demangle", "_ZN5shape4sideEi.constprop.0.cold", "shape::side(int)", N},
     {"demangle", "_ZN5shape4sideEi@plt", "shape::side(int)", S},
@@ -116,6 +124,12 @@ static const struct row {
 
 /* Names that look like one of a rule's, and are not. */
 static const char *const kept[] = {
+    "libc.so.6",
+    "liberty.soft.f",
+    "com.so.Foo.bar",
+    "libz.so.1",
+    "...",
+
     "com.shop.Box.cold",
     "com/shop/Box.cold",
     "Box.cold.warm",
