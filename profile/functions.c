@@ -109,7 +109,10 @@ static uint32_t *short_names(struct fb_functions *fns, const struct fb_profile *
 static void unknown_name(const struct fb_functions *fns, enum fb_frame_kind kind, uint32_t module,
                          struct fb_buf *out)
 {
-    fb_buf_puts(out, kind == FB_FRAME_JIT ? "[unknown jit]" : "[unknown]");
+    if (kind == FB_FRAME_KERNEL)
+        fb_buf_puts(out, "[kernel]");
+    else
+        fb_buf_puts(out, kind == FB_FRAME_JIT ? "[unknown jit]" : "[unknown]");
     if (module != 0) {
         fb_buf_putc(out, ' ');
         fb_buf_puts(out, fb_strings_get(&fns->strings, module));

@@ -184,10 +184,18 @@ uint64_t fb_profile_weight(const struct fb_profile *p)
 double fb_profile_overruns(const struct fb_profile *p)
 {
     uint64_t weight = fb_profile_weight(p);
+    uint64_t beyond = 0;
 
     if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0)
         return NAN;
-    return 1 - (double)p->samples.count / (double)weight;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        uint32_t frame = p->stacks[p->samples.stack[i]].frame.n;
+
+        /* A mark counts many ticks in one sample: those of a thread's end, or of the kernel. */
+        if (p->frames[frame].kind != FB_FRAME_MARK && p->samples.weight[i] > 0)
+            beyond += p->samples.weight[i] - 1;
+    }
+    return (double)beyond / (double)weight;
 }
 
 void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *value)

@@ -7,27 +7,76 @@
 #include <time.h>
 
 #include "sampler/clock_row.h"
+#include "sampler/say.h"
 #include "sampler/signal/handler.h"
+#include "sampler/text.h"
 #include "sampler/threads.h"
 
 /* By enum fb_clock. */
 static const struct fb_clock_row *const rows[FB_CLOCK_COUNT] = {
     [FB_CLOCK_CPU] = &fb_clock_cpu,
     [FB_CLOCK_ITIMER] = &fb_clock_itimer,
+    [FB_CLOCK_PERF] = &fb_clock_perf,
 };
+
+enum { STOP_LOOKS = 1000 };
 
 struct fb_clock_shared fb_clock_shared;
 
-static const struct fb_clock_row *row;
+static const struct fb_clock_row *row = &fb_clock_cpu; /* until init */
+static struct fb_clock_facts facts;
+static void (*helper_wake)(void);
+static _Atomic bool in_turn;
 static _Atomic uint32_t version;                    /* of what tune() goes by        */
 static _Atomic int64_t timers_left = INT64_MAX / 2; /* before a quarter only is free */
 
-void fb_clock_init(const struct fb_config *config)
+static void say_once(const struct fb_config *config, const char *lack, const char *why,
+                     const char *instead)
 {
-    row = rows[config->clock];
+    char line[256];
+    struct fb_text t = {.data = line, .cap = sizeof line};
+
+    if (!config->root || why == NULL || strcmp(why, "yes") == 0)
+        return;
+    fb_text_str(&t, "the clock '");
+    fb_text_str(&t, rows[config->clock]->name);
+    fb_text_str(&t, lack);
+    fb_text_str(&t, why);
+    fb_text_str(&t, instead);
+    fb_say_plain(line);
+}
+
+void fb_clock_init(const struct fb_config *config, void (*wake)(void))
+{
+    helper_wake = wake;
+    facts = (struct fb_clock_facts){.got = config->clock};
     fb_clock_shared.interval_ns = config->interval_ns;
     atomic_store(&fb_clock_shared.scale, 1);
     atomic_store(&fb_handler_scale, 1);
+    row = rows[config->clock];
+    if (row->probe != NULL && !row->probe(&facts)) {
+        facts.got = FB_CLOCK_CPU;
+        facts.kernel = NULL;
+        row = rows[FB_CLOCK_CPU];
+    }
+    say_once(config, "' is not to be had (", facts.why, "); 'cpu' is used");
+    say_once(config, "' shows no frames of the kernel (", facts.kernel, ")");
+}
+
+const struct fb_clock_facts *fb_clock_facts(void)
+{
+    return &facts;
+}
+
+uint32_t fb_clock_fallbacks(void)
+{
+    return atomic_load(&fb_clock_shared.fallbacks);
+}
+
+void fb_clock_wake(void)
+{
+    if (helper_wake != NULL)
+        helper_wake();
 }
 
 const char *fb_clock_name(enum fb_clock clock)
@@ -139,15 +188,21 @@ void fb_clock_thread_disarm(struct fb_task *t)
 uint32_t fb_clock_thread_missed(const struct fb_task *t)
 {
     uint64_t received = atomic_load(&t->weight) + atomic_load(&t->kept) - t->due_before;
+    uint32_t scale = row->weighs_cpu ? 1 : atomic_load(&fb_clock_shared.scale);
     uint64_t due;
 
     if (!t->running || t->cpu_ns < t->first_tick_ns)
         return 0;
-    due = 1 + (t->cpu_ns - t->first_tick_ns) / fb_clock_period();
-    due *= atomic_load(&fb_clock_shared.scale);
+    due = 1 + (t->cpu_ns - t->first_tick_ns) / (fb_clock_shared.interval_ns * scale);
+    due *= scale;
     if (due <= received)
         return 0;
     return due - received < UINT32_MAX ? (uint32_t)(due - received) : UINT32_MAX;
+}
+
+bool fb_clock_misses_the_kernel(void)
+{
+    return facts.kernel != NULL && !facts.kernel_seen;
 }
 
 static void process_tune(void)
@@ -160,12 +215,47 @@ void fb_clock_process_start(void)
 {
     atomic_store(&fb_clock_shared.process_on, true);
     process_tune();
+    if (fb_clock_helper_wants())
+        fb_clock_wake();
 }
 
 void fb_clock_process_stop(void)
 {
+    const struct timespec little = {0, 50000};
+
     atomic_store(&fb_clock_shared.process_on, false);
+    /* A signal that the helper sends now would meet the next program. */
+    for (int i = 0; i < STOP_LOOKS && atomic_load(&in_turn); i++)
+        nanosleep(&little, NULL);
     process_tune();
+}
+
+void fb_clock_fork_child(void)
+{
+    atomic_store(&in_turn, false);
+    atomic_store(&fb_clock_shared.paused, false);
+    atomic_store(&fb_clock_shared.wanted, 0);
+    atomic_store(&fb_clock_shared.fallbacks, 0);
+    if (row->fork_child != NULL)
+        row->fork_child();
+}
+
+uint64_t fb_clock_helper_turn(bool quiet)
+{
+    uint64_t next_ns = UINT64_MAX;
+
+    if (row->helper_turn == NULL)
+        return next_ns;
+    atomic_store(&in_turn, true);
+    if (atomic_load(&fb_clock_shared.process_on))
+        next_ns = row->helper_turn(quiet);
+    atomic_store(&in_turn, false);
+    return next_ns;
+}
+
+bool fb_clock_helper_wants(void)
+{
+    return atomic_load(&fb_clock_shared.wanted) > 0;
 }
 
 static void all_tune(void)

@@ -40,7 +40,7 @@ static uint64_t ns_of(struct timespec t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool arm(struct fb_task *t)
+bool fb_clock_timer_make(struct fb_task *t)
 {
     struct kernel_sigevent event = {
         .value = t, .signo = SIGPROF, .notify = NOTIFY_THREAD_ID, .tid = t->tid};
@@ -54,6 +54,14 @@ static bool arm(struct fb_task *t)
     }
     t->timer = timer;
     return true;
+}
+
+void fb_clock_timer_set(const struct fb_task *t, uint64_t first_ns, uint64_t period_ns)
+{
+    struct itimerspec when = {timespec_of(period_ns), timespec_of(first_ns)};
+
+    if (t->timer >= 0)
+        syscall(SYS_timer_settime, t->timer, 0, &when, NULL);
 }
 
 /* A timer that runs keeps what it has counted: only the length of the period changes. */
@@ -77,15 +85,14 @@ static void tune(struct fb_task *t)
     uint64_t period_ns = fb_clock_period();
     bool on = !atomic_load(&fb_clock_shared.paused);
     uint64_t first_ns = on ? first_expiry(t, period_ns) : 0;
-    struct itimerspec when = {timespec_of(on ? period_ns : 0), timespec_of(first_ns)};
 
     t->running = on;
     if (on)
         fb_clock_due_from_now(t, first_ns);
-    syscall(SYS_timer_settime, t->timer, 0, &when, NULL);
+    fb_clock_timer_set(t, first_ns, on ? period_ns : 0);
 }
 
-static void disarm(struct fb_task *t)
+void fb_clock_timer_delete(struct fb_task *t)
 {
     if (t->timer < 0)
         return;
@@ -97,7 +104,7 @@ static void disarm(struct fb_task *t)
 const struct fb_clock_row fb_clock_cpu = {
     .name = "cpu",
     .what = "a timer on the CPU time of each thread",
-    .thread_arm = arm,
+    .thread_arm = fb_clock_timer_make,
     .thread_tune = tune,
-    .thread_disarm = disarm,
+    .thread_disarm = fb_clock_timer_delete,
 };

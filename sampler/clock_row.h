@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sampler/clock.h"
 #include "sampler/signal/task.h"
 
 struct fb_clock_row {
@@ -23,16 +24,25 @@ struct fb_clock_row {
     void (*thread_tune)(struct fb_task *t);
     void (*thread_disarm)(struct fb_task *t);
     void (*process_tune)(void); /* for a clock of the whole process */
+
+    /* NULL where there is nothing to find out.  False: not to be had, facts->why says it. */
+    bool (*probe)(struct fb_clock_facts *facts);
+    void (*fork_child)(void);
+    uint64_t (*helper_turn)(bool quiet);
+    bool weighs_cpu; /* a tick weighs the CPU time since the last one, at any rate */
 };
 
 extern const struct fb_clock_row fb_clock_cpu;
 extern const struct fb_clock_row fb_clock_itimer;
+extern const struct fb_clock_row fb_clock_perf;
 
 struct fb_clock_shared {
     uint64_t interval_ns;    /* as asked for: one tick of weight              */
     _Atomic uint32_t scale;  /* ticks of weight that one expiry stands for    */
     _Atomic bool paused;     /* by fb_clock_pause()                           */
     _Atomic bool process_on; /* between fb_clock_process_start() and _stop()  */
+    _Atomic uint32_t wanted; /* threads that wait for the helper's next turn  */
+    _Atomic uint32_t fallbacks;
 };
 
 extern struct fb_clock_shared fb_clock_shared;
@@ -51,6 +61,15 @@ uint64_t fb_clock_random(const struct fb_task *t, uint64_t limit_ns);
 
 /* The account of due ticks starts anew: the next is due first_ns of CPU time from now on. */
 void fb_clock_due_from_now(struct fb_task *t, uint64_t first_ns);
+
+/* Asks the helper for a turn. */
+void fb_clock_wake(void);
+
+/* A POSIX timer on the thread's CPU time, which is not started yet.  False: counted by the caller.
+ */
+bool fb_clock_timer_make(struct fb_task *t);
+void fb_clock_timer_set(const struct fb_task *t, uint64_t first_ns, uint64_t period_ns);
+void fb_clock_timer_delete(struct fb_task *t);
 
 /* One of the timers that the user may have: false if only the host's share is left.  Give back what
  * was taken. */

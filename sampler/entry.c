@@ -103,7 +103,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
     if (!host_read(&host) || host.sa_handler == SIG_IGN)
         return;
     if (host.sa_handler == SIG_DFL) {
-        if (clock_kind == FB_CLOCK_CPU || info->si_code != SI_KERNEL ||
+        if (clock_kind != FB_CLOCK_ITIMER || info->si_code != SI_KERNEL ||
             atomic_load(&host_has_itimer))
             die(signo);
         return;
@@ -118,10 +118,19 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     bool ours = false;
 
     fb_handler_count(FB_COUNT_SIGNALS, 1);
-    if (clock_kind == FB_CLOCK_CPU)
+    switch (clock_kind) {
+    case FB_CLOCK_CPU:
         ours = fb_handle_cpu(info, context);
-    else if (!atomic_load(&host_has_itimer))
-        ours = fb_handle_itimer(info, context);
+        break;
+    case FB_CLOCK_ITIMER:
+        ours = !atomic_load(&host_has_itimer) && fb_handle_itimer(info, context);
+        break;
+    case FB_CLOCK_PERF:
+        ours = fb_handle_perf(info, context);
+        break;
+    case FB_CLOCK_COUNT:
+        break;
+    }
     if (!ours)
         pass_on(signo, info, context);
 }
@@ -154,9 +163,9 @@ bool fb_entry_is_tick(const siginfo_t *info)
 {
     if (info->si_signo != SIGPROF || !fb_preload_own_process())
         return false;
-    if (clock_kind == FB_CLOCK_CPU)
-        return fb_handler_knows(info);
-    return info->si_code == SI_KERNEL && !atomic_load(&host_has_itimer);
+    if (clock_kind == FB_CLOCK_ITIMER)
+        return info->si_code == SI_KERNEL && !atomic_load(&host_has_itimer);
+    return fb_handler_knows(info) || (clock_kind == FB_CLOCK_PERF && fb_handler_knows_event(info));
 }
 
 /* In a child that may share our memory: the kernel's action is its own, what is kept here is not.

@@ -19,6 +19,7 @@
 #include "sampler/signal/handler.h"
 #include "sampler/signal/keep.h"
 #include "sampler/threads.h"
+#include "sampler/writer_threads.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -50,6 +51,7 @@ static bool own_table;
 static pthread_t helper_thread;
 static _Atomic int32_t helper_tid;
 static uint64_t next_flush_ns; /* the helper's, from one thread to the next */
+static uint64_t next_turn_ns;  /* of the clock */
 static uint64_t start_ns;
 static uint64_t start_cpu_ns; /* of the process: exec does not set it back */
 static bool young;            /* may still be one of a script's thousand short children */
@@ -159,9 +161,13 @@ static void bell_answer(void)
 /* Returns the bits of what was asked. */
 static uint32_t serve(uint32_t *served)
 {
-    uint32_t question = question_wait(*served, next_flush_ns);
+    uint32_t question =
+        question_wait(*served, next_turn_ns < next_flush_ns ? next_turn_ns : next_flush_ns);
     uint32_t bits = atomic_exchange(&reasons, 0);
 
+    if (fb_clock_helper_wants())
+        fb_writer_status_look(&writer);
+    next_turn_ns = fb_clock_helper_turn(writer.quiet);
     if (atomic_exchange(&resumed, false))
         fb_writer_resume(&writer);
     if (bits != 0)
@@ -276,6 +282,7 @@ bool fb_helper_start(const struct fb_config *config, const struct fb_manifest *m
     start_ns = fb_clock_now();
     start_cpu_ns = cpu_now();
     next_flush_ns = start_ns + (young ? SHORT_LIFE_NS : 0);
+    next_turn_ns = 0; /* at once */
     return thread_start_blocked();
 }
 

@@ -146,12 +146,16 @@ static void put_host(struct fb_chunk *chunk)
 
 static void put_clock(const struct fb_config *config, struct fb_chunk *chunk)
 {
-    const char *name = fb_clock_name(config->clock);
+    const struct fb_clock_facts *facts = fb_clock_facts();
     struct timespec tick;
     uint64_t tick_hz = 0;
 
-    put(chunk, "clock_asked", name);
-    put(chunk, "clock_got", name);
+    put(chunk, "clock_asked", fb_clock_name(config->clock));
+    put(chunk, "clock_got", fb_clock_name(facts->got));
+    if (facts->why != NULL)
+        put(chunk, "clock_lack", facts->why);
+    if (facts->kernel != NULL)
+        put(chunk, "kernel_frames", facts->kernel);
     put_number(chunk, "hz_asked", config->hz);
     put_milli(chunk, "hz_got", 1000000000000u / config->interval_ns);
     put_number(chunk, "interval_ns", config->interval_ns);
@@ -248,4 +252,9 @@ void fb_manifest_put(const struct fb_manifest *m, const struct fb_config *config
     put_run(m, config, cgroup, chunk);
     put_labels(config, chunk);
     put_environment(m, config, crc_table, chunk);
+}
+
+void fb_manifest_put_fallbacks(uint32_t threads, struct fb_chunk *chunk)
+{
+    put_number(chunk, "clock_fallbacks", threads);
 }

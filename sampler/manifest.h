@@ -10,7 +10,10 @@
  *   cpus                 CPUs that are online
  *   cpus_allowed         CPUs that the process may run on
  *   container            "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint
- *   clock_asked clock_got    cpu or itimer
+ *   clock_asked clock_got    cpu, itimer or perf
+ *   clock_lack           why they differ; absent if they do not
+ *   kernel_frames        "yes", or why there are none; absent with a clock that never has them
+ *   clock_fallbacks      threads that took their samples from the clock cpu all the same; absent: 0
  *   hz_asked hz_got      ticks a second of CPU time; got with three decimals
  *   interval_ns          what one tick of weight stands for (cpu); with itimer a label only
  *   tick_hz              the kernel's tick, the ceiling of signals a second
@@ -51,5 +54,8 @@ void fb_manifest_copy_environment(struct fb_manifest *m);
 void fb_manifest_put(const struct fb_manifest *m, const struct fb_config *config,
                      const struct fb_cgroup *cgroup, const uint32_t crc_table[256],
                      struct fb_chunk *chunk);
+
+/* One item: how many threads run on the clock cpu all the same. */
+void fb_manifest_put_fallbacks(uint32_t threads, struct fb_chunk *chunk);
 
 #endif

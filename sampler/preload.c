@@ -314,10 +314,10 @@ static void start(void)
     if (!config.follow_exec)
         preload_forget();
     run_export();
-    fb_clock_init(&config);
+    fb_clock_init(&config, fb_helper_wake);
     fb_manifest_start(&manifest);
     fb_manifest_copy_environment(&manifest);
-    if (!fb_entry_install(config.clock)) {
+    if (!fb_entry_install(fb_clock_facts()->got)) {
         fb_say_plain("SIGPROF cannot be handled; the program runs unprofiled");
         return;
     }

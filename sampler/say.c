@@ -19,7 +19,7 @@ void fb_say_init(void)
 }
 
 /* Neither allocates nor takes a lock; glibc's strerror() would. */
-static const char *reason_text(int reason)
+const char *fb_say_reason(int reason)
 {
 #ifdef __GLIBC__
     const char *text = strerrordesc_np(reason);
@@ -97,7 +97,7 @@ void fb_say(enum fb_say_when when, const char *subject, const char *what, const 
     }
     t.cap = sizeof line;
     fb_text_str(&t, " (");
-    fb_text_str(&t, reason_text(reason));
+    fb_text_str(&t, fb_say_reason(reason));
     fb_text_str(&t, ")\n");
     fd = stderr_borrow();
     if (fd < 0)

@@ -15,6 +15,9 @@ enum fb_say_when {
 /* Remembers what descriptor 2 is.  In the constructor. */
 void fb_say_init(void);
 
+/* The words for an errno. */
+const char *fb_say_reason(int reason);
+
 /* "flamebank: <text>\n", in the constructor. */
 void fb_say_plain(const char *text);
 

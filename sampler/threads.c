@@ -377,6 +377,7 @@ void fb_threads_fork_child(struct fb_task *t)
 {
     uint32_t end = fb_threads_end();
 
+    fb_clock_fork_child();
     for (uint32_t i = 0; i < end; i++) {
         /* What they hold is the parent's: it writes it. */
         atomic_store(&slots[i].segment, NULL);

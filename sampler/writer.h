@@ -30,6 +30,7 @@
 
 #include "sampler/counters.h"
 #include "sampler/intern.h"
+#include "sampler/kernel_names.h"
 #include "sampler/manifest.h"
 #include "sampler/maps.h"
 #include "sampler/signal/pool.h"
@@ -53,6 +54,8 @@ enum fb_writer_mark {
     FB_MARK_TRUNCATED = 1,
     FB_MARK_PARTIAL = 2,
     FB_MARK_THREAD_END = 3,
+    FB_MARK_KERNEL = 4,
+    FB_MARK_COUNT
 };
 
 struct fb_sample {
@@ -77,6 +80,7 @@ struct fb_writer {
     struct fb_intern intern;
     struct fb_counter_row counters;
     struct fb_maps generated;
+    struct fb_kernel_names kernel;
     bool generated_read;     /* in this flush */
     struct fb_chunk modules; /* kept until written */
     struct fb_chunk threads;
@@ -85,6 +89,8 @@ struct fb_writer {
     struct fb_chunk misc; /* manifest, samples, counters, losses */
     uint32_t first_frame; /* of the frames chunk */
     uint32_t first_stack;
+    uint32_t next_string;
+    uint32_t fallbacks_written; /* threads of the manifest's clock_fallbacks */
     struct fb_sample *samples;
     uint32_t sample_count;
     struct fb_pc_entry *pcs;

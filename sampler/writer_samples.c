@@ -174,6 +174,12 @@ static uint32_t mark_make(struct fb_writer *w, enum fb_writer_mark name)
     return id;
 }
 
+/* Kernel code lies in the upper half. */
+static bool is_kernel(uint64_t pc)
+{
+    return pc >> 63 != 0;
+}
+
 /* The bank's address of a frame is the pc where it is exact (the innermost frame, and those that a
  * signal interrupted), else pc - 1: inside the call, not behind it. */
 static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_t time_ns,
@@ -181,11 +187,13 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
 {
     uint64_t address = exact ? pc : pc - 1;
     struct fb_frame_key key = {.address = address};
-    struct fb_module_ref module;
+    struct fb_module_ref module = {.timed = false};
     uint32_t id;
     bool is_new;
 
-    if (fb_modules_find(address, (int64_t)time_ns, &module)) {
+    if (is_kernel(pc)) {
+        key.kind = FB_FRAME_KERNEL;
+    } else if (fb_modules_find(address, (int64_t)time_ns, &module)) {
         key.module = module.id + 1;
         key.address = address - module.bias;
         key.kind = FB_FRAME_NATIVE;
@@ -194,8 +202,11 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
     }
     *ret_timed = module.timed;
     id = fb_intern_frame(&w->intern, &key, &is_new);
-    if (id != 0 && is_new)
+    if (id != 0 && is_new) {
         frame_put(w, &key);
+        if (key.kind == FB_FRAME_KERNEL)
+            fb_kernel_names_want(&w->kernel, id, address);
+    }
     return id;
 }
 
@@ -251,7 +262,8 @@ static void frames_resolve(struct fb_writer *w, const struct fb_record *r, uint3
         if (ids[i] == 0)
             ids[i] = frame_make(w, r->pcs[i], whole, r->time_ns, &timed);
         e->frame[whole] = timed ? 0 : ids[i]; /* another module's for the next record, maybe */
-        exact = e->signal_frame;
+        exact = e->signal_frame ||
+                (i + 1 < r->depth && is_kernel(r->pcs[i]) && !is_kernel(r->pcs[i + 1]));
     }
 }
 
@@ -288,7 +300,8 @@ static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
     uint32_t node = 0;
 
     if (r->depth == 0)
-        return node_add(w, 0, mark_make(w, FB_MARK_THREAD_END));
+        return node_add(
+            w, 0, mark_make(w, r->state == FB_RECORD_KERNEL ? FB_MARK_KERNEL : FB_MARK_THREAD_END));
     frames_resolve(w, r, ids);
     if (r->stop != FB_WALK_ROOT) {
         node = node_add(
@@ -344,8 +357,10 @@ void fb_samples_keep_last(struct fb_writer *w)
             !fb_clock_thread_cpu(t->tid, &t->cpu_ns))
             continue;
         r.weight = fb_clock_thread_missed(t);
-        if (r.weight == 0 || r.weight * w->config->interval_ns > KEPT_NS_MAX)
+        if (r.weight == 0 ||
+            (!fb_clock_misses_the_kernel() && r.weight * w->config->interval_ns > KEPT_NS_MAX))
             continue;
+        r.state = fb_clock_misses_the_kernel() ? FB_RECORD_KERNEL : FB_RECORD_THREAD_END;
         atomic_fetch_add(&t->kept, r.weight);
         fb_handler_count(FB_COUNT_KEPT, r.weight);
         w->exited_weight += r.weight;

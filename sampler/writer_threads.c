@@ -59,7 +59,7 @@ static void silence_look(const struct fb_writer *w, struct fb_task *t)
         t->checked_cpu_ns = t->cpu_ns;
         return;
     }
-    if (t->blocked || t->timer < 0 || t->cpu_ns - t->checked_cpu_ns < 4 * w->config->interval_ns)
+    if (t->blocked || !t->running || t->cpu_ns - t->checked_cpu_ns < 4 * w->config->interval_ns)
         return;
     t->checked_cpu_ns = t->cpu_ns;
     if (!blocks_signal(t->tid))

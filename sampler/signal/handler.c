@@ -10,12 +10,18 @@
 
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/keep.h"
+#include "sampler/signal/ring.h"
 
 #include "sampler/signal/sigsafe.h"
 
 /* Left free below us: our frames and a margin; on a thread's own stack also its guard and what its
  * C library keeps there, by which its low end is known too low. */
 enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
+
+enum {
+    KERNEL_DEPTH_MAX = 127, /* what the kernel gives, too */
+    RECORDS_A_SIGNAL = 4,   /* of one long system call; the last one has the weight of the rest */
+};
 
 _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 _Atomic uint64_t fb_handler_counts[FB_COUNT_COUNT];
@@ -26,6 +32,9 @@ _Thread_local struct fb_task *fb_task_self __attribute__((tls_model("initial-exe
 
 static struct fb_task *slots;
 static uint32_t slot_count;
+static uint64_t perf_interval_ns;
+static uint32_t perf_page;
+static bool perf_kernel;
 
 void fb_handler_init(struct fb_task *threads, uint32_t count)
 {
@@ -120,7 +129,7 @@ static struct fb_segment *segment_take(struct fb_task *t)
 
 /* The head of a record without a stack at the end of the segment; it is not counted as used yet. */
 static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment *segment,
-                                      uint32_t weight, uint64_t time_ns)
+                                      uint32_t weight, uint64_t time_ns, enum fb_record_state state)
 {
     struct fb_record *r = (struct fb_record *)(void *)(segment->data + segment->used);
 
@@ -129,20 +138,22 @@ static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment
     r->weight = weight;
     r->depth = 0;
     r->stop = FB_WALK_ROOT;
-    r->zero = 0;
+    r->state = (uint8_t)state;
     r->slot = (uint16_t)(t - slots);
     r->keep = 0;
     return r;
 }
 
-static void record_walk(struct fb_task *t, const ucontext_t *uc, struct fb_record *r)
+/* Behind the `inside` addresses of the kernel that are there. */
+static void record_walk(struct fb_task *t, const ucontext_t *uc, unsigned inside,
+                        struct fb_record *r)
 {
     enum fb_walk_stop stop = FB_WALK_ROOT;
     struct fb_walk_range stack = fb_task_stack(t);
     struct fb_walk_rest rest;
 
-    r->depth = (uint16_t)fb_walk_stack_rest(uc, &stack, &t->cache, r->pcs, FB_SAMPLE_DEPTH_MAX,
-                                            &stop, &rest);
+    r->depth = (uint16_t)(inside + fb_walk_stack_rest(uc, &stack, &t->cache, r->pcs + inside,
+                                                      FB_SAMPLE_DEPTH_MAX - inside, &stop, &rest));
     r->stop = (uint8_t)stop;
     r->keep = stop == FB_WALK_NO_TABLE ? fb_keep_rest(&rest) : 0;
     if (r->keep != 0)
@@ -153,10 +164,13 @@ static void record_walk(struct fb_task *t, const ucontext_t *uc, struct fb_recor
         lose(FB_LOSS_PARTIAL, r->weight);
 }
 
-static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns)
+/* kernel: where the next record of the event's ring is, or NULL. */
+static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns,
+                   struct fb_ring_cursor *kernel)
 {
     struct fb_segment *segment;
     struct fb_record *r;
+    unsigned inside = 0;
 
     if (stack_is_small(t, uc)) {
         lose(FB_LOSS_SMALL_STACK, weight);
@@ -169,8 +183,10 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
         lose(FB_LOSS_NO_SEGMENT, weight);
         return;
     }
-    r = record_begin(t, segment, weight, start_ns);
-    record_walk(t, uc, r);
+    r = record_begin(t, segment, weight, start_ns, FB_RECORD_RUNNING);
+    if (kernel != NULL)
+        inside = fb_ring_next(kernel, r->pcs, KERNEL_DEPTH_MAX);
+    record_walk(t, uc, inside, r);
     segment->used += (uint32_t)fb_record_size(r);
     atomic_store_explicit(&t->segment, segment, memory_order_release);
 }
@@ -188,29 +204,37 @@ static void tick(struct fb_task *t, const void *context, uint32_t expiries)
     atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
     sum(&t->overrun, weight - scale);
-    record(t, context, weight, start_ns);
+    record(t, context, weight, start_ns, NULL);
     sum(&t->handler_ns, now_ns() - start_ns);
     sum(&t->handler_count, 1);
     fb_code_map_ring();
 }
 
-void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
+/* A record that has a weight and no stack. */
+static void record_without(struct fb_task *t, uint32_t weight, enum fb_record_state state)
 {
     struct fb_segment *segment;
 
     if (weight == 0)
         return;
-    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
-    sum(&t->weight, weight);
-    fb_handler_count(FB_COUNT_KEPT, weight);
     segment = segment_take(t);
     if (segment == NULL) {
         lose(FB_LOSS_NO_SEGMENT, weight);
         return;
     }
-    record_begin(t, segment, weight, now_ns());
+    record_begin(t, segment, weight, now_ns(), state);
     segment->used += (uint32_t)sizeof(struct fb_record);
     atomic_store_explicit(&t->segment, segment, memory_order_release);
+}
+
+void fb_handler_thread_end(struct fb_task *t, uint32_t weight)
+{
+    if (weight == 0)
+        return;
+    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
+    sum(&t->weight, weight);
+    fb_handler_count(FB_COUNT_KEPT, weight);
+    record_without(t, weight, FB_RECORD_THREAD_END);
 }
 
 bool fb_handler_knows(const siginfo_t *info)
@@ -261,5 +285,107 @@ bool fb_handle_itimer(const siginfo_t *info, void *context)
         stray(1);
     else
         tick(t, context, 1);
+    return true;
+}
+
+void fb_handler_perf_init(uint64_t interval_ns, uint32_t page, bool kernel)
+{
+    perf_interval_ns = interval_ns;
+    perf_page = page;
+    perf_kernel = kernel;
+}
+
+bool fb_handler_knows_event(const siginfo_t *info)
+{
+    /* Without memory for its facts the kernel sends the signal as if nobody had sent it. */
+    return info->si_code == POLL_IN ||
+           (info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0);
+}
+
+/* Whole ticks of the thread's CPU time that no record has yet. */
+static uint32_t ticks_due(const struct fb_task *t)
+{
+    uint64_t received = atomic_load_explicit(&t->weight, memory_order_relaxed) +
+                        atomic_load_explicit(&t->kept, memory_order_relaxed) - t->due_before;
+    int saved = errno;
+    struct timespec now;
+    uint64_t cpu_ns;
+    uint64_t due;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) {
+        errno = saved;
+        return 0;
+    }
+    cpu_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (cpu_ns < t->first_tick_ns)
+        return 0;
+    due = 1 + (cpu_ns - t->first_tick_ns) / perf_interval_ns;
+    if (due <= received)
+        return 0;
+    return due - received < UINT32_MAX ? (uint32_t)(due - received) : UINT32_MAX;
+}
+
+/* One record for each tick that the ring knows, with the stack that they have in common: a system
+ * call that lasted for several ticks has one signal, at its end. */
+static void records_from_ring(struct fb_task *t, const ucontext_t *uc, uint32_t weight,
+                              uint64_t start_ns)
+{
+    void *ring = atomic_exchange(&t->ring, NULL);
+    struct fb_ring_cursor at;
+    unsigned count;
+    uint32_t keep = weight < RECORDS_A_SIGNAL ? weight : RECORDS_A_SIGNAL;
+
+    if (ring == NULL || !perf_kernel) {
+        record(t, uc, weight, start_ns, NULL);
+    } else {
+        count = fb_ring_begin(ring, perf_page, &at);
+        for (; count > keep; count--)
+            fb_ring_skip(&at);
+        for (; count > 1; count--, weight--)
+            record(t, uc, 1, start_ns, &at);
+        record(t, uc, weight, start_ns, &at);
+        fb_ring_end(&at);
+    }
+    if (ring != NULL)
+        atomic_store(&t->ring, ring);
+}
+
+static void perf_tick(struct fb_task *t, const void *context)
+{
+    uint32_t scale = atomic_load_explicit(&fb_handler_scale, memory_order_relaxed);
+    uint64_t start_ns = now_ns();
+    uint32_t weight;
+    uint32_t outside;
+
+    if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE) {
+        stray(1);
+        return;
+    }
+    weight = ticks_due(t);
+    outside = perf_kernel || weight < scale ? weight : scale;
+    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
+    sum(&t->weight, weight);
+    sum(&t->overrun, outside > scale ? outside - scale : 0);
+    if (outside > 0) /* an expiry may come before a whole tick is due */
+        records_from_ring(t, context, outside, start_ns);
+    record_without(t, weight - outside, FB_RECORD_KERNEL);
+    sum(&t->handler_ns, now_ns() - start_ns);
+    sum(&t->handler_count, 1);
+    fb_code_map_ring();
+}
+
+bool fb_handle_perf(const siginfo_t *info, void *context)
+{
+    uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
+    struct fb_task *t = fb_task_self;
+
+    if (fb_handler_knows(info))
+        perf_tick(&slots[offset / sizeof *slots], context);
+    else if (!fb_handler_knows_event(info))
+        return false;
+    else if (t != NULL && thread_is_ours(t, context))
+        perf_tick(t, context);
+    else
+        stray(1);
     return true;
 }

@@ -26,7 +26,8 @@ extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 /* What arrived, since start.  Without a loss without a name
  *     SIGNALS = the threads' handler_count + FOREIGN + STRAYS
  *     ticks in the bank and ticks lost = handler_count + the threads' overrun + KEPT
- * (for a rate of one tick an expiry).  tests/e2e/sampler/torture.sh holds a bank to it. */
+ * (the second for the clocks cpu and itimer, at a rate of one tick an expiry).
+ * tests/e2e/sampler/torture.sh holds a bank to it. */
 enum fb_handler_count {
     FB_COUNT_SIGNALS, /* every SIGPROF, before anything is decided                 */
     FB_COUNT_FOREIGN, /* passed on to the host                                     */
@@ -65,6 +66,18 @@ bool fb_handler_knows(const siginfo_t *info);
 /* The calling thread ends with ticks that are due: a record without a stack keeps their weight. The
  * signal is blocked. */
 void fb_handler_thread_end(struct fb_task *t, uint32_t weight);
+
+/* The threads' own perf events: ours if it is from one, or from a timer of one of the threads.  A
+ * tick weighs the CPU time since the last one, of which it keeps the remainder. */
+bool fb_handle_perf(const siginfo_t *info, void *context);
+
+/* Before the first of them: one tick of weight in nanoseconds, the bytes of a page, and whether the
+ * kernel's part of the stacks is in the rings.  Without it the event is silent while the thread is
+ * in the kernel, and what is missing there becomes a record without a stack. */
+void fb_handler_perf_init(uint64_t interval_ns, uint32_t page, bool kernel);
+
+/* It is from the perf event of one of the threads. */
+bool fb_handler_knows_event(const siginfo_t *info);
 
 /* ITIMER_PROF: ours if the kernel sent it without a timer.  tid is the caller's. */
 bool fb_handle_itimer(const siginfo_t *info, void *context);

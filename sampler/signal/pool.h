@@ -33,24 +33,34 @@ enum {
     FB_SAMPLE_DEPTH_MAX = 512,
 };
 
+/* What the thread was doing at the tick. */
+enum fb_record_state {
+    FB_RECORD_RUNNING = 0,
+    FB_RECORD_PARKED,     /* it waited in the system call that the stack ends in        */
+    FB_RECORD_RUNNABLE,   /* it waited for a CPU                                        */
+    FB_RECORD_THREAD_END, /* without a stack: ticks that were due as the thread ended   */
+    FB_RECORD_KERNEL,     /* without a stack: in the kernel, where we may not look      */
+};
+
 /* One sample as the handler leaves it; the writer alone reads it.
  *   OFFSET  SIZE  MEANING
  *        0     8  CLOCK_MONOTONIC nanoseconds
  *        8     4  thread id of the bank
  *       12     4  weight in ticks
- *       16     2  depth: how many addresses follow; 0: ticks that were due as the thread ended
+ *       16     2  depth: how many addresses follow; 0: state says what is known instead
  *       18     1  enum fb_walk_stop
- *       19     1  zero
+ *       19     1  enum fb_record_state
  *       20     2  index of the thread's slot
  *       22     2  number of the keep with the rest of the walk (signal/keep.h), 0: none
- *       24   8*n  addresses, innermost first: pc, then return addresses */
+ *       24   8*n  addresses, innermost first: of kernel code (its top bit is set), then of
+ *                 the thread's own; each part is a pc, then return addresses */
 struct fb_record {
     uint64_t time_ns;
     uint32_t thread_id;
     uint32_t weight;
     uint16_t depth;
     uint8_t stop;
-    uint8_t zero;
+    uint8_t state;
     uint16_t slot;
     uint16_t keep;
     uint64_t pcs[];

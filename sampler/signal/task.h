@@ -46,6 +46,8 @@ struct fb_task {
     uint32_t id;            /* of the bank: never reused, from 1                   */
     int32_t tid;
     int32_t timer;                /* kernel timer id, -1 if none                     */
+    _Atomic uint64_t event;       /* clock_perf.c: the state of its perf event, with id       */
+    _Atomic(void *) ring;         /* of the event; taken by an atomic exchange while it is read */
     struct fb_walk_range stack;   /* {0, 0} if not known yet                         */
     _Atomic uintptr_t stack_hint; /* an sp seen while stack was unknown            */
     _Atomic(struct fb_segment *) segment;
@@ -57,6 +59,7 @@ struct fb_task {
 
     uint64_t first_tick_ns;  /* the thread's CPU time at the first tick that is due */
     uint64_t due_before;     /* ticks of weight and kept that are of no concern then */
+    bool on_timer;           /* a CPU timer does what the process's clock does elsewhere */
     bool running;            /* its clock runs, from first_tick_ns on               */
     _Atomic bool tuning;     /* somebody is at it (clock.c)                          */
     _Atomic uint32_t tuned;  /* the version of the clock's settings that it goes by  */

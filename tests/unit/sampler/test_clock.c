@@ -38,7 +38,7 @@ static int start(enum fb_clock clock)
     fb_pool_init(fb_memory_map(FB_POOL_BYTES));
     if (!fb_threads_init())
         return 1;
-    fb_clock_init(&config);
+    fb_clock_init(&config, NULL);
     fb_thread_enter_main();
     thread = fb_task_self;
     fb_clock_process_start();
