@@ -22,10 +22,11 @@
 
 static volatile sig_atomic_t child;
 
-/* A signal to `record` is meant for the arm. */
-static void forward(int signo)
+/* A signal to `record` is meant for the arm; what the terminal sends, the arm gets by itself. */
+static void forward(int signo, siginfo_t *info, void *context)
 {
-    if (child > 0)
+    (void)context;
+    if (child > 0 && info->si_code <= 0)
         (void)kill((pid_t)child, signo);
 }
 
@@ -48,7 +49,14 @@ static enum fb_status find_preload(char **ret_path, struct fb_err *err)
             free(*ret_path);
             *ret_path = real;
         }
-        return FB_OK;
+        if (strpbrk(*ret_path, " :") == NULL)
+            return FB_OK;
+        (void)fb_fail(err, FB_EUNSUPPORTED,
+                      "%s: LD_PRELOAD cannot carry a path with a space or a colon; install "
+                      "flamebank elsewhere",
+                      *ret_path);
+        free(*ret_path);
+        return FB_EUNSUPPORTED;
     }
     (void)fb_fail(err, FB_ENOTFOUND, "%s: the preload library is not where it was installed",
                   *ret_path);
@@ -175,15 +183,13 @@ static void exec_arm(const char *program, const struct fb_args *args, uint64_t r
 
 static int wait_for(pid_t pid)
 {
-    static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_handler = forward}, ignore = {.sa_handler = SIG_IGN};
+    static const int forwarded[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
+    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO};
     int status;
 
     child = pid;
     for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
         (void)sigaction(forwarded[i], &action, NULL);
-    (void)sigaction(SIGINT, &ignore, NULL); /* the terminal sends these to the arm as well */
-    (void)sigaction(SIGQUIT, &ignore, NULL);
     while (waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR)
             return FB_EXIT_RECORD_FAILED;
@@ -196,16 +202,24 @@ static int wait_for(pid_t pid)
 static int run_arm(const struct fb_args *args, const char *program, const char *out,
                    uint64_t run_id)
 {
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct sigaction of_children;
     struct fb_bank_files files;
-    pid_t pid = fork();
+    pid_t pid;
     int status;
+
+    /* Where it is ignored, children leave no status to wait for. */
+    (void)sigaction(SIGCHLD, &usual, &of_children);
+    pid = fork();
 
     if (pid < 0) {
         fb_say("cannot fork: %s", strerror(errno));
         return FB_EXIT_RECORD_FAILED;
     }
-    if (pid == 0)
+    if (pid == 0) {
+        (void)sigaction(SIGCHLD, &of_children, NULL);
         exec_arm(program, args, run_id);
+    }
     status = wait_for(pid);
     (void)unsetenv("LD_PRELOAD");
     fb_bank_files_find(out, run_id, &files);
@@ -271,8 +285,9 @@ const struct fb_command fb_command_record = {
         "the CPU leaves a bank (FILE, then FILE with -2, -3 ...), readable at every moment; at the "
         "end the banks are symbolized and packed.\n\n"
         "Exits as CMD did (128 + n after signal n), 125 where record itself failed, 126 where CMD "
-        "cannot be executed, 127 where it is not found. Static and set-uid programs cannot be "
-        "preloaded, and are refused before they start.",
+        "cannot be executed, 127 where it is not found. Signals that are sent to record go on to "
+        "CMD. Static, set-uid, 32-bit and musl programs cannot be preloaded, and are refused "
+        "before they start.",
     .options = options,
     .repeats = "label",
     .example = "flamebank record -o control.fbank -- nginx -c $PWD/nginx.conf",

@@ -57,6 +57,24 @@ enum { OUR_MACHINE = EM_AARCH64 };
 #error "the sampler knows x86_64 and aarch64 only"
 #endif
 
+/* A preload is of one C library; in another's process it keeps the program from starting. */
+static enum fb_status check_loader(const char *path, int fd, const Elf64_Phdr *interpreter,
+                                   struct fb_err *err)
+{
+    char loader[256];
+    size_t size = interpreter->p_filesz < sizeof loader ? interpreter->p_filesz : sizeof loader - 1;
+    ssize_t n = pread(fd, loader, size, (off_t)interpreter->p_offset);
+
+    loader[n > 0 ? n : 0] = '\0';
+#ifdef __GLIBC__
+    if (strstr(loader, "ld-musl") != NULL)
+        return fb_fail(err, FB_EUNSUPPORTED,
+                       "%s: is built for musl (%s), the sampler for glibc: it cannot enter it",
+                       path, loader);
+#endif
+    return FB_OK;
+}
+
 /* Whether a 64-bit ELF of this machine asks for the dynamic loader. */
 static enum fb_status check_elf(const char *path, int fd, const unsigned char *head, size_t n,
                                 struct fb_err *err)
@@ -79,7 +97,7 @@ static enum fb_status check_elf(const char *path, int fd, const unsigned char *h
         if (pread(fd, &p, sizeof p, (off_t)(e.e_phoff + i * sizeof p)) != (ssize_t)sizeof p)
             break;
         if (p.p_type == PT_INTERP)
-            return FB_OK;
+            return check_loader(path, fd, &p, err);
     }
     return fb_fail(err, FB_EUNSUPPORTED,
                    "%s: is statically linked, so nothing can be preloaded into it", path);

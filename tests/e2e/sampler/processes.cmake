@@ -44,3 +44,7 @@ function(fb_sampler_slow script case)
 endfunction()
 fb_sampler_slow(processes large_forks 2048)
 fb_sampler_slow(processes forks_that_throw 10000)
+
+foreach(case signals_are_handed_on statuses standard_streams job_control targets paths)
+    fb_sampler_script(record record/${case} ${case})
+endforeach()
