@@ -44,7 +44,7 @@ double fb_account_yield(const struct fb_profile *p)
     int64_t from, to;
 
     if (p->interval_ns == 0 || !span_of(p, "process.cpu_ns", &from, &to) ||
-        !fb_profile_counter_delta(p, "process.cpu_ns", from, to, &cpu_ns) || !(cpu_ns > 0) ||
+        !fb_profile_counter_running(p, "process.cpu_ns", from, to, &cpu_ns) || !(cpu_ns > 0) ||
         !fb_profile_counter_delta(p, "sampler.weight", from, to, &weight))
         return NAN;
     return weight * (double)p->interval_ns / cpu_ns;
@@ -53,8 +53,10 @@ double fb_account_yield(const struct fb_profile *p)
 static bool is_odd(const struct fb_profile *p, double yield)
 {
     double cpu_ns, expected;
+    int64_t from, to;
 
-    if (isnan(yield) || !fb_account_growth(p, "process.cpu_ns", &cpu_ns))
+    if (isnan(yield) || !span_of(p, "process.cpu_ns", &from, &to) ||
+        !fb_profile_counter_running(p, "process.cpu_ns", from, to, &cpu_ns))
         return false;
     expected = cpu_ns / (double)p->interval_ns;
     return fabs(yield - 1) > fmax(yield_tolerance, 3 / sqrt(expected));
@@ -75,6 +77,75 @@ char *fb_account_clock(const struct fb_profile *p)
         return NULL;
     return fb_format("Clock: %s at %.0f Hz, %.0f %% of the weight from overruns.", clock,
                      1e9 / (double)p->interval_ns, 100 * overruns);
+}
+
+static void put_rate(struct fb_buf *out, double per_second)
+{
+    if (per_second < 1000)
+        fb_buf_printf(out, "%.0f B/s", per_second);
+    else if (per_second < 1e6)
+        fb_buf_printf(out, "%.1f kB/s", per_second / 1e3);
+    else
+        fb_buf_printf(out, "%.1f MB/s", per_second / 1e6);
+}
+
+char *fb_account_cost(const struct fb_profile *p)
+{
+    struct fb_buf text = {0};
+    double cpu, handler, writer, bytes, most, last;
+    int64_t from, to;
+
+    if (!span_of(p, "process.cpu_ns", &from, &to) ||
+        !fb_profile_counter_delta(p, "process.cpu_ns", from, to, &cpu) || !(cpu > 0) ||
+        !fb_profile_counter_delta(p, "sampler.handler_ns", from, to, &handler) ||
+        !fb_profile_counter_delta(p, "sampler.writer_ns", from, to, &writer))
+        return NULL;
+    fb_buf_printf(&text, "Sampler: %.2f %% of the arm's CPU (handler %.2f, writer %.2f)",
+                  100 * (handler + writer) / cpu, 100 * handler / cpu, 100 * writer / cpu);
+    if (fb_profile_counter_level(p, "sampler.rss_bytes", from, to, &most, &last))
+        fb_buf_printf(&text, ", %.1f MiB", most / (1 << 20));
+    if (fb_profile_counter_delta(p, "sampler.bytes", from, to, &bytes)) {
+        fb_buf_puts(&text, ", ");
+        put_rate(&text, bytes / ((double)(to - from) / 1e9));
+    }
+    fb_buf_puts(&text, ".");
+    return fb_buf_take(&text);
+}
+
+char *fb_account_events(const struct fb_profile *p)
+{
+    struct fb_buf text = {0};
+    int64_t paused = fb_profile_paused_ns(p, p->first_ns, p->last_ns);
+    uint64_t slowest = fb_profile_slowest(p);
+
+    if (paused > 0)
+        fb_buf_printf(&text,
+                      "The sampler was paused for %.1f s of %.1f s: there are no samples of "
+                      "that time.",
+                      (double)paused / 1e9, (double)(p->last_ns - p->first_ns) / 1e9);
+    if (p->interval_ns > 0 && slowest > p->interval_ns)
+        fb_buf_printf(&text,
+                      "%sThe sampler took over 1 %% of the arm's CPU and lowered its rate, at most "
+                      "%.0f-fold, to %.1f Hz; a sample then weighs as much more.",
+                      text.len > 0 ? " " : "", (double)slowest / (double)p->interval_ns,
+                      1e9 / (double)slowest);
+    return text.len > 0 ? fb_buf_take(&text) : NULL;
+}
+
+static void note(struct fb_table *table, const char *label, char *text)
+{
+    char *line = text && label ? fb_format("%s: %s", label, text) : NULL;
+
+    if (text)
+        fb_table_note(table, line ? line : text);
+    free(line);
+    free(text);
+}
+
+void fb_account_note(struct fb_table *table, const struct fb_profile *p, const char *label)
+{
+    note(table, label, fb_account_events(p));
+    note(table, label, fb_account_cost(p));
 }
 
 char *fb_account_text(const struct fb_profile *p)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "cli/account.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/pair.h"
@@ -55,7 +56,18 @@ static bool wants_frames(const struct fb_args *args, const struct fb_diff_step *
             fb_args_has(args, "format"));
 }
 
-static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
+static struct fb_table *notes(const struct fb_view *view, const struct fb_diff *diff)
+{
+    struct fb_table *t = fb_render_diff_notes(diff);
+
+    for (size_t i = 0; i < view->count; i++)
+        if (view->arms[i].profile)
+            fb_account_note(t, view->arms[i].profile, view->arms[i].name);
+    return t;
+}
+
+static int say_diff(const struct fb_args *args, const struct fb_view *view,
+                    const struct fb_diff *diff)
 {
     struct fb_table **tables = fb_alloc_array(4 * diff->steps_count + 2, sizeof(struct fb_table *));
     size_t n = 0;
@@ -73,7 +85,7 @@ static int say_diff(const struct fb_args *args, const struct fb_diff *diff)
         if (wants_frames(args, &diff->steps[i]))
             tables[n++] = fb_render_diff_frames(diff, i);
     }
-    tables[n++] = fb_render_diff_notes(diff);
+    tables[n++] = notes(view, diff);
     status = fb_say_tables(args, tables, n);
     free(tables);
     return status;
@@ -94,7 +106,7 @@ static int run(const struct fb_args *args)
         if (check_options(args, pair.diff, &err) != FB_OK)
             status = fb_say_error(&err);
         else
-            status = say_diff(args, pair.diff);
+            status = say_diff(args, &view, pair.diff);
         fb_pair_done(&pair);
     }
     fb_view_done(&view);

@@ -94,16 +94,36 @@ static void put_yield(struct fb_table *t, const struct fb_profile *p)
     put_process_cpu(t, p);
 }
 
+/* The writer's counter stands at what it used before the first row. */
+static void put_start(struct fb_table *t, const struct fb_profile *p)
+{
+    const struct fb_counter *writer = fb_profile_counter_find(p, "sampler.writer_ns");
+    double most, last;
+
+    if (writer && p->counters.rows > 0 && writer->values[0] != FB_COUNTER_ABSENT &&
+        fb_profile_counter_level(p, "sampler.start_ns", p->first_ns, p->last_ns, &most, &last))
+        row(t, "start of the sampler", "%.2f ms before main(), %.2f ms of its thread", last / 1e6,
+            (double)writer->values[0] / 1e6);
+}
+
+static void put_text(struct fb_table *t, const char *key, char *text)
+{
+    if (text)
+        row(t, key, "%s", text);
+    free(text);
+}
+
 static void put_cost(struct fb_table *t, const struct fb_profile *p)
 {
-    double handler = 0, writer = 0, cpu = 0, count = 0;
+    double handler = 0, writer = 0, count = 0;
 
     if (!fb_account_growth(p, "sampler.handler_ns", &handler) ||
         !fb_account_growth(p, "sampler.writer_ns", &writer))
         return;
     row(t, "cost of the sampler", "handler %.2f ms, writer %.2f ms", handler / 1e6, writer / 1e6);
-    if (fb_account_growth(p, "process.cpu_ns", &cpu) && cpu > 0)
-        row(t, "share of the arm's CPU", "%.3f %%", 100.0 * (handler + writer) / cpu);
+    put_text(t, "account of the sampler", fb_account_cost(p));
+    put_text(t, "events of the sampler", fb_account_events(p));
+    put_start(t, p);
     if (fb_account_growth(p, "sampler.handler_count", &count) && count > 0)
         row(t, "handler per sample", "%.2f us", handler / 1e3 / count);
 }

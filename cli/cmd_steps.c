@@ -1,3 +1,4 @@
+#include "cli/account.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/say.h"
@@ -16,6 +17,8 @@ static int run(const struct fb_args *args)
     } else {
         struct fb_table *table = fb_render_steps(view.arms[0].steps);
 
+        if (view.arms[0].profile)
+            fb_account_note(table, view.arms[0].profile, NULL);
         status = fb_say_tables(args, &table, 1);
     }
     fb_view_done(&view);

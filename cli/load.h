@@ -72,7 +72,7 @@ enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *
 /* "x.fbank, step 600"; yours. */
 char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *step);
 
-/* Says under a table which clock took the profile. */
+/* Says under a table which clock took the profile, what happened to it, and what it cost. */
 void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
 
 #define FB_OPTIONS_WINDOW                                                                          \

@@ -226,4 +226,5 @@ void fb_note_clock(struct fb_table *table, const struct fb_profile *p)
     if (text)
         fb_table_note(table, text);
     free(text);
+    fb_account_note(table, p, NULL);
 }

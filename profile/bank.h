@@ -41,8 +41,14 @@ bool fb_bank_is_damaged(const struct fb_bank_damage *damage);
 void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out);
 enum fb_status fb_bank_write(const struct fb_profile *p, const char *path, struct fb_err *err);
 
-/* Appends one chunk with the mark to an existing bank, under its lock; the arm may be writing. */
+/* Appends one chunk with the mark to an existing bank, under its lock; the arm may be writing.
+ * FB_EFORMAT where the arm has ended in order. */
 enum fb_status fb_bank_mark(const char *path, const char *name, int64_t wall_ns, double offered,
                             uint8_t flags, struct fb_err *err);
+
+/* Asks the arm to pause (FB_EVENT_ASK_PAUSE) or to resume, and waits until it says in the bank that
+ * it did: within a second where it is not held up.  FB_EIO: no answer. */
+enum fb_status fb_bank_ask(const char *path, enum fb_event_kind ask, int64_t wall_ns,
+                           unsigned wait_ms, struct fb_err *err);
 
 #endif

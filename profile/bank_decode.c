@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "profile/events.h"
 
 enum {
     IDS_PER_BYTE = 16,
     IDS_LEAST = 1 << 16,
     COUNTERS_MOST = 4096,
+    EVENTS_MOST = 16384, /* they are kept sorted as they come */
     LINE_MAX_VALUE = 1 << 30,
 };
 
@@ -391,6 +393,25 @@ static void put_marks(struct fb_bank_decoder *d, struct fb_wire_in *in)
     }
 }
 
+static void put_events(struct fb_bank_decoder *d, struct fb_wire_in *in)
+{
+    uint64_t n = get_count(in, 4);
+
+    for (uint64_t i = 0; i < n && !in->bad; i++) {
+        int64_t mono = fb_wire_get_signed(in), wall = fb_wire_get_signed(in);
+        struct fb_sampler_event e = {.time_ns = wall};
+
+        e.kind = fb_wire_get_u8(in);
+        e.value = fb_wire_get_varint(in);
+        if (mono != 0)
+            e.time_ns = (int64_t)((uint64_t)mono + (uint64_t)d->p->wall_offset_ns);
+        e.time_ns = bounded(d, e.time_ns);
+        in->bad = in->bad || d->p->events_count >= EVENTS_MOST;
+        if (!in->bad)
+            fb_profile_event_add(d->p, &e);
+    }
+}
+
 static void put_losses(struct fb_bank_decoder *d, struct fb_wire_in *in)
 {
     uint64_t n;
@@ -455,7 +476,7 @@ bool fb_bank_decoder_put(struct fb_bank_decoder *d, unsigned type, const uint8_t
         [FB_CHUNK_SAMPLES] = put_samples,   [FB_CHUNK_COUNTER_DEFS] = put_counter_defs,
         [FB_CHUNK_COUNTERS] = put_counters, [FB_CHUNK_MARKS] = put_marks,
         [FB_CHUNK_LOSSES] = put_losses,     [FB_CHUNK_SYMBOLS] = put_symbols,
-        [FB_CHUNK_END] = put_end,
+        [FB_CHUNK_END] = put_end,           [FB_CHUNK_EVENTS] = put_events,
     };
     struct fb_wire_in in = {.data = payload, .len = n};
 

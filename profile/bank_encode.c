@@ -201,6 +201,16 @@ static void item_mark(struct encoder *e, size_t i)
     put_varint(e, m->offered > 0 ? (uint64_t)llround(m->offered * 1000.0) : 0);
 }
 
+static void item_event(struct encoder *e, size_t i)
+{
+    const struct fb_sampler_event *event = &e->p->events[i];
+
+    put_signed(e, e->p->wall_offset_ns ? mono(e, event->time_ns) : 0);
+    put_signed(e, event->time_ns);
+    put_u8(e, event->kind);
+    put_varint(e, event->value);
+}
+
 /* ---- lists with a filter ---- */
 
 static void put_unloads(struct encoder *e)
@@ -453,6 +463,7 @@ void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out)
     put_list(&e, FB_CHUNK_COUNTER_DEFS, 0, p->counters.count, false, item_counter_def);
     put_counters(&e);
     put_list(&e, FB_CHUNK_MARKS, 0, p->marks_count, false, item_mark);
+    put_list(&e, FB_CHUNK_EVENTS, 0, p->events_count, false, item_event);
     put_losses(&e);
     put_end(&e);
     free(e.raw);

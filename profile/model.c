@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "profile/events.h"
 
 /* How far a window may reach past the first or last counter row: rows come once a second. */
 static const int64_t COUNTER_REACH_NS = 1500000000;
@@ -47,6 +48,7 @@ void fb_profile_free(struct fb_profile *p)
     free(p->threads);
     free(p->thread_names);
     free(p->marks);
+    free(p->events);
     free(p->manifest);
     free(p);
 }
@@ -188,6 +190,8 @@ double fb_profile_overruns(const struct fb_profile *p)
 
     if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0)
         return NAN;
+    if (fb_profile_slowest(p) > p->interval_ns)
+        return fb_profile_counted_overruns(p); /* a sample of a lower rate weighs more by itself */
     for (size_t i = 0; i < p->samples.count; i++) {
         uint32_t frame = p->stacks[p->samples.stack[i]].frame.n;
 

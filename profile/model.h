@@ -116,6 +116,12 @@ struct fb_mark {
     double offered; /* per second; NAN where unknown */
 };
 
+struct fb_sampler_event { /* of the sampler itself */
+    int64_t time_ns;
+    uint64_t value;
+    uint8_t kind; /* enum fb_event_kind */
+};
+
 struct fb_manifest_item {
     uint32_t key, value; /* strings */
 };
@@ -136,6 +142,8 @@ struct fb_profile {
     struct fb_counters counters;
     struct fb_mark *marks; /* by time */
     size_t marks_count, marks_room;
+    struct fb_sampler_event *events; /* by time */
+    size_t events_count, events_room;
     struct fb_manifest_item *manifest; /* one item a key, in order of first appearance */
     size_t manifest_count, manifest_room;
     uint64_t losses[FB_LOSS_CAUSE_COUNT];

@@ -1,6 +1,7 @@
 /* profile.h - the public header of this folder: the model and the files it is kept in.
  *
  *   model.h      samples, stacks, frames, modules, threads, counters, marks, losses
+ *   events.h     pauses and rates of the sampler
  *   bank.h       the bank file
  *   formats.h    every other format, in and out
  *   functions.h  addresses to functions, shared by all arms
@@ -10,6 +11,7 @@
 
 #include "profile/bank.h"
 #include "profile/calltree.h"
+#include "profile/events.h"
 #include "profile/formats.h"
 #include "profile/functions.h"
 #include "profile/model.h"

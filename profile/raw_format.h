@@ -42,7 +42,7 @@
 
 enum {
     FB_BANK_MAJOR = 1,
-    FB_BANK_MINOR = 0,
+    FB_BANK_MINOR = 1,
     FB_BANK_HEADER_SIZE = 32,
     FB_CHUNK_HEADER_SIZE = 32,
     FB_CHUNK_ALIGN = 8,
@@ -102,6 +102,9 @@ enum fb_chunk_type {
     /* signed time_ns, varint samples written, varint sum of their weights: the writer ended in
      * order.  Its absence is a run that was killed. */
     FB_CHUNK_END = 13,
+    /* count, {signed monotonic_ns or 0, signed wall_ns or 0, u8 kind (enum fb_event_kind), varint
+     * value}: what happened to the sampler itself.  Since minor version 1. */
+    FB_CHUNK_EVENTS = 14,
 };
 
 enum fb_frame_kind {
@@ -119,6 +122,14 @@ enum fb_frame_kind {
 enum fb_counter_kind {
     FB_COUNTER_CUMULATIVE = 0, /* only grows: differences count  */
     FB_COUNTER_GAUGE = 1,      /* a level: the value itself counts */
+};
+
+enum fb_event_kind {
+    FB_EVENT_ASK_PAUSE = 1,  /* FOREIGN: somebody asks the sampler to take no samples */
+    FB_EVENT_ASK_RESUME = 2, /* FOREIGN: and to take them again                       */
+    FB_EVENT_PAUSED = 3,     /* no ticks from this time on ...                        */
+    FB_EVENT_RESUMED = 4,    /* ... to this                                           */
+    FB_EVENT_INTERVAL = 5,   /* value: ns that a tick stands for from now on          */
 };
 
 enum fb_mark_flags {

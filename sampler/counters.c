@@ -77,6 +77,7 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_WALK_LOST_REG] = {"walk.lost_reg", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_NO_TABLE] = {"walk.no_table", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_FINISHED] = {"walk.finished_later", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_INTERVAL] = {"sampler.interval_ns", "ns", FB_COUNTER_GAUGE},
 };
 
 void fb_counters_start_took(uint64_t cpu_ns)
@@ -220,6 +221,7 @@ static void read_own(struct fb_counter_row *c, const struct fb_counters_own *own
     for (unsigned i = FB_WALK_DEPTH; i < FB_WALK_STOP_COUNT; i++)
         set_grown(c, FB_COUNTER_WALK_DEPTH + i - FB_WALK_DEPTH, own->walk_stops[i], whole);
     set(c, FB_COUNTER_START, atomic_load(&start_ns));
+    set(c, FB_COUNTER_INTERVAL, fb_clock_is_paused() ? 0 : fb_clock_interval());
 }
 
 /* Everything that is compared with CPU time, and the time. */

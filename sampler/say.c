@@ -96,9 +96,12 @@ void fb_say(enum fb_say_when when, const char *subject, const char *what, const 
         fb_text_str(&t, "'");
     }
     t.cap = sizeof line;
-    fb_text_str(&t, " (");
-    fb_text_str(&t, fb_say_reason(reason));
-    fb_text_str(&t, ")\n");
+    if (reason != 0) {
+        fb_text_str(&t, " (");
+        fb_text_str(&t, fb_say_reason(reason));
+        fb_text_str(&t, ")");
+    }
+    fb_text_str(&t, "\n");
     fd = stderr_borrow();
     if (fd < 0)
         return;

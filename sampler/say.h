@@ -24,7 +24,8 @@ void fb_say_plain(const char *text);
 /* The same from any thread, if descriptor 2 still is that file. */
 void fb_say_line(const char *text);
 
-/* "flamebank: '<subject>' <what> ['<object>'] (<reason>)\n"; object may be NULL. */
+/* "flamebank: '<subject>' <what> ['<object>'] (<reason>)\n"; object may be NULL,
+ * reason (an errno) 0: without that part. */
 void fb_say(enum fb_say_when when, const char *subject, const char *what, const char *object,
             int reason);
 

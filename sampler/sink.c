@@ -132,7 +132,7 @@ static int file_make_nameless(struct fb_sink *sink)
         fb_text_str(&t, ".");
     else
         fb_text_add(&t, sink->path, slash == sink->path ? 1 : (size_t)(slash - sink->path));
-    fd = move_up(open(folder, O_TMPFILE | O_WRONLY | O_APPEND | O_CLOEXEC, sink->config->mode));
+    fd = move_up(open(folder, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, sink->config->mode));
     if (fd >= 0 && !header_write(sink, fd)) {
         close(fd);
         return -1;
@@ -167,7 +167,7 @@ static int file_make_at(struct fb_sink *sink, int *nameless)
         }
         close(fd);
     }
-    fd = move_up(open(sink->path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+    fd = move_up(open(sink->path, O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
                       sink->config->mode));
     if (fd >= 0 && !header_write(sink, fd)) {
         int reason = errno;
@@ -255,7 +255,7 @@ bool fb_sink_open(struct fb_sink *sink)
     }
     sink->device = st.st_dev;
     sink->inode = st.st_ino;
-    sink->bytes = FB_BANK_HEADER_SIZE;
+    sink->bytes = sink->looked_size = sink->looked_bytes = FB_BANK_HEADER_SIZE;
     return true;
 }
 
@@ -289,6 +289,20 @@ static bool descriptor_is_ours(const struct fb_sink *sink, off_t *ret_size)
     return true;
 }
 
+bool fb_sink_foreign(struct fb_sink *sink, uint64_t *ret_from, uint64_t *ret_to)
+{
+    uint64_t own = sink->bytes - sink->looked_bytes;
+    off_t size = 0;
+
+    if (sink->fd < 0 || sink->quiet || !descriptor_is_ours(sink, &size))
+        return false;
+    *ret_from = sink->looked_size;
+    *ret_to = (uint64_t)size;
+    sink->looked_size = (uint64_t)size;
+    sink->looked_bytes = sink->bytes;
+    return *ret_to > *ret_from + own;
+}
+
 /* Somebody who holds the lock for ever must not stop us: after 100 ms we append without it, which
  * O_APPEND keeps whole on a local file system. */
 static bool file_lock(int fd)
@@ -307,7 +321,9 @@ static bool file_lock(int fd)
 
 static bool reopen(struct fb_sink *sink, off_t *ret_size)
 {
-    sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    sink->fd = open(sink->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (sink->fd < 0) /* FLAMEBANK_MODE may let nobody read it */
+        sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (sink->fd < 0)
         return false;
     sink->fd = move_up(sink->fd);

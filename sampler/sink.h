@@ -45,7 +45,9 @@ struct fb_sink {
     uint64_t run_id;
     uint64_t writer_id;
     uint32_t sequence;
-    uint64_t bytes; /* written so far */
+    uint64_t bytes;        /* written so far */
+    uint64_t looked_size;  /* the file's at the last look for what others appended */
+    uint64_t looked_bytes; /* and ours */
     dev_t device;
     ino_t inode;
     char path[FB_CONFIG_OUT_MAX + 64];
@@ -56,6 +58,10 @@ void fb_sink_init(struct fb_sink *sink, const struct fb_config *config, uint64_t
 
 /* Makes the file and writes its header.  False: it cannot be made (said once, not tried again). */
 bool fb_sink_open(struct fb_sink *sink);
+
+/* True: others appended something to bytes [*ret_from, *ret_to) since the last call; our own chunks
+ * are among them.  The descriptor can be read, unless the file's permissions forbid it. */
+bool fb_sink_foreign(struct fb_sink *sink, uint64_t *ret_from, uint64_t *ret_to);
 
 /* Removes the file again: a process that left without a sample. */
 void fb_sink_discard(struct fb_sink *sink);

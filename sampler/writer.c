@@ -14,6 +14,7 @@
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
 #include "sampler/unfinished.h"
+#include "sampler/writer_control.h"
 #include "sampler/writer_samples.h"
 #include "sampler/writer_threads.h"
 
@@ -162,6 +163,7 @@ static bool bank_make(struct fb_writer *w)
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
     mark_names_write(w);
+    fb_writer_control_begin(w);
     return true;
 }
 
@@ -288,6 +290,7 @@ static bool bank_is_due(const struct fb_writer *w, enum fb_flush why, bool sampl
 void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
 {
     bool last = why == FB_FLUSH_EXEC || why == FB_FLUSH_EXIT;
+    bool whole = last; /* the row of counters */
     struct fb_segment *segments;
 
     if (w->ended)
@@ -298,8 +301,10 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     w->generated_read = false;
     quiet_look(w);
-    if (!w->quiet)
+    if (!w->quiet) {
+        whole |= fb_writer_control_look(w);
         modules_look(w);
+    }
     fb_writer_threads_look(w);
     segments = fb_samples_take(w);
     if (w->sink.fd < 0 && !bank_is_due(w, why, segments != NULL)) {
@@ -311,6 +316,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
         fb_writer_threads_free(w);
         return;
     }
+    fb_writer_events_write(w);
     modules_write(w);
     fb_samples_write(w, segments);
     if (last && !w->quiet && (w->samples_written > 0 || w->config->root))
@@ -321,8 +327,10 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
         return;
     }
     fb_writer_threads_free(w);
-    if (!w->quiet)
-        counters_write(w, last);
+    if (!w->quiet) {
+        counters_write(w, whole);
+        fb_writer_budget_look(w);
+    }
     losses_write(w);
     fallbacks_write(w);
     if (!w->quiet && fb_kernel_names_due(&w->kernel, last))

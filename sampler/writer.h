@@ -13,6 +13,9 @@
  * that a child that only calls exec leaves no file.  The process that the run
  * began with makes one at its end all the same.
  *
+ * Another process may append a chunk that asks for a pause (foreign.h): it is seen at the next
+ * flush. While the clock is paused the counters go on.
+ *
  * A system call filter that the host installs while it runs (seccomp with
  * TSYNC) may kill for calls that it does not know, and cannot be probed: from
  * then on the writer only writes (and asks for its pid), and counters, modules
@@ -28,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sampler/budget.h"
 #include "sampler/counters.h"
 #include "sampler/intern.h"
 #include "sampler/kernel_names.h"
@@ -73,6 +77,14 @@ struct fb_pc_entry {
     bool signal_frame; /* the frame is a signal trampoline: the next one's pc is exact */
 };
 
+enum { FB_WRITER_EVENTS = 16 };
+
+struct fb_writer_event { /* of the sampler itself, until it is written */
+    uint64_t time_ns;
+    uint64_t value;
+    enum fb_event_kind kind;
+};
+
 struct fb_writer {
     const struct fb_config *config;
     const struct fb_manifest *manifest;
@@ -104,6 +116,10 @@ struct fb_writer {
     uint64_t exited_handler_count;
     uint64_t exited_weight;
     uint64_t exited_overrun;
+    struct fb_budget budget;
+    struct fb_writer_event events[FB_WRITER_EVENTS];
+    unsigned event_count;
+    bool rate_said;
     uint64_t losses_written[FB_LOSS_CAUSE_COUNT];
     bool any_drained;      /* of the slots */
     uint32_t next_checked; /* slot where the next look at CPU times begins */

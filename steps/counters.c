@@ -71,6 +71,19 @@ static void coverage_warn(struct fb_steps *steps, const struct fb_step *s)
             s->name, s->cpu_span_s, window_s);
 }
 
+/* Shares of a step that was sampled in part are those of the part. */
+static void pause_warn(struct fb_steps *steps, const struct fb_step *s, const struct fb_profile *p)
+{
+    int64_t paused = fb_profile_paused_ns(p, s->load_start_ns, s->load_end_ns);
+
+    if (paused > 0)
+        fb_steps_warn(steps,
+                      "step %s: the sampler was paused for %.1f s of its %.1f s: its samples are "
+                      "of the rest",
+                      s->name, (double)paused / 1e9,
+                      (double)(s->load_end_ns - s->load_start_ns) / 1e9);
+}
+
 static void levels_fill(struct fb_step *s, const struct fb_profile *p)
 {
     int64_t from = s->load_start_ns, to = s->load_end_ns;
@@ -194,6 +207,7 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
     bool all = s->load_start_ns == 0;
     int64_t from = s->load_start_ns, to = s->load_end_ns;
     double count = 0, weight = 0, weight_covered = 0, cpu_ns;
+    bool known;
 
     if (!all && !p->has_times)
         return;
@@ -212,8 +226,11 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
     if (p->interval_ns == 0)
         return;
     s->sample_cpu_s = weight * (double)p->interval_ns / 1e9;
-    if (fb_profile_counter_delta(p, "process.cpu_ns", s->load_start_ns, s->load_end_ns, &cpu_ns) &&
-        cpu_ns > 0)
+    known =
+        fb_profile_counter_running(p, "process.cpu_ns", s->load_start_ns, s->load_end_ns, &cpu_ns);
+    if (!(known && cpu_ns > 0) && fb_profile_paused_ns(p, s->load_start_ns, s->load_end_ns) > 0)
+        return; /* paused all the time: there is nothing to compare */
+    if (known && cpu_ns > 0)
         s->yield = weight_covered * (double)p->interval_ns / cpu_ns;
     else if (s->cpu_s > 0 && isnan(s->cpu_span_s))
         s->yield = s->sample_cpu_s / s->cpu_s;
@@ -240,6 +257,7 @@ size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p)
             overlapping++;
             cpu_fill(s, p);
             coverage_warn(steps, s);
+            pause_warn(steps, s, p);
             levels_fill(s, p);
             speed_fill(s, p, values);
             cpu_course_fill(s, p, values, times_s);

@@ -7,8 +7,9 @@
  *     if (!fb_handle_cpu(info, context)) ...         the signal is somebody else's
  *
  * errno is kept.  Cost, measured by each run and summed per thread: two
- * clock_gettime() and one walk.  Nothing here blocks, allocates or locks; what
- * cannot be kept is counted by cause, in ticks. */
+ * clock_gettime() and one walk; by the monotonic clock, so that a run that was
+ * itself kept from running counts as half a millisecond.  Nothing here blocks, allocates or locks;
+ * what cannot be kept is counted by cause, in ticks. */
 #ifndef FB_SAMPLER_SIGNAL_HANDLER_H
 #define FB_SAMPLER_SIGNAL_HANDLER_H
 

@@ -104,6 +104,9 @@ static void print_samples(const struct fb_profile *p, const struct fb_bank_damag
     put("modules", p->modules_count - 1);
     put("deepest", deepest(p));
     put("falls", falls(p));
+    put("marks", p->marks_count);
+    put("events", p->events_count);
+    put("paused_ms", (uint64_t)fb_profile_paused_ns(p, p->first_ns, p->last_ns) / 1000000);
     put("partial", weight_under_mark(p, "[partial]"));
     put("truncated", weight_under_mark(p, "[truncated]"));
 }

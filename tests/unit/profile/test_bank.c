@@ -303,6 +303,7 @@ static void a_mark_is_appended_to_a_bank(void **state)
 
     (void)state;
     (void)close(mkstemp(path));
+    p->ended = false;
     assert_int_equal(fb_bank_write(p, path, &err), FB_OK);
     assert_int_equal(fb_bank_mark(path, "600", T0 + 500000000, 600.5, FB_MARK_WARMUP, &err), FB_OK);
     assert_int_equal(fb_bank_read(path, &q, &damage, &err), FB_OK);
