@@ -25,6 +25,7 @@
 #include "tests/unit/sampler/all_tables.h"
 
 enum { SIGNALS = 1000, ROUNDS = 21, FRAMES_MAX = 512, METHODS = 5 };
+enum { EVICT_BYTES = 64 << 20, COLD_ROUNDS = 21 };
 
 static struct fb_walk_range own_stack;
 static struct fb_walk_cache cache;
@@ -153,6 +154,49 @@ static void measure(unsigned depth, double ret_ns[METHODS], unsigned ret_depth[M
     }
 }
 
+/* The walk alone, from tables and a stack that are in no cache of the CPU: it times itself. */
+static double cold_ns;
+
+static void on_walk_cold(int sig, siginfo_t *info, void *context)
+{
+    struct timespec start;
+    struct timespec end;
+
+    cache.generation = 0;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    on_walk(sig, info, context);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    cold_ns = (double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec);
+}
+
+static void send_cold(void *ctx)
+{
+    static volatile char evict[EVICT_BYTES];
+    double *samples = ctx;
+
+    for (int i = 0; i < COLD_ROUNDS; i++) {
+        for (size_t k = 0; k < sizeof evict; k += 64)
+            evict[k]++;
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGPROF);
+        samples[i] = cold_ns;
+    }
+}
+
+static void print_cold(unsigned depth)
+{
+    struct sigaction action = {.sa_sigaction = on_walk_cold, .sa_flags = SA_SIGINFO | SA_RESTART};
+    static double samples[COLD_ROUNDS];
+    double median;
+
+    sigaction(SIGPROF, &action, NULL);
+    chain_without_frame_pointers(depth, send_cold, samples);
+    qsort(samples, COLD_ROUNDS, sizeof samples[0], compare);
+    median = samples[COLD_ROUNDS / 2];
+    printf("%-20s %6u %7u %13s %8.2f %9.1f  target: at most 400 ns a frame: %s\n",
+           "cold CPU caches", depth, last_depth, "", median / 1e3, median / last_depth,
+           median / last_depth <= 400 ? "met" : "MISSED");
+}
+
 static void on_event(void *ctx, const struct fb_module_event *event)
 {
     (void)ctx;
@@ -195,9 +239,11 @@ int main(void)
                    ns[m] / 1e3, (ns[m] - ns[0]) / 1e3,
                    frames[m] > 0 ? (ns[m] - ns[0]) / frames[m] : 0.0);
         if (depths[d] == 50)
-            printf("target at depth 50: at most 6 us delivered: %s; no slower than backtrace(): "
-                   "%s\n",
-                   ns[1] <= 6000 ? "met" : "MISSED", ns[1] <= ns[4] ? "met" : "MISSED");
+            printf("target at depth 50: at most 6 us delivered: %s; 1.7 x the empty handler: %.2f, "
+                   "%s; no slower than backtrace(): %s\n",
+                   ns[1] <= 6000 ? "met" : "MISSED", ns[1] / ns[0],
+                   ns[1] <= 1.7 * ns[0] ? "met" : "MISSED", ns[1] <= ns[4] ? "met" : "MISSED");
+        print_cold(depths[d]);
     }
     return 0;
 }

@@ -29,6 +29,18 @@ big() {
 if wants unwind; then
     echo "== one sample in the handler (target: depth 50 <= 6 us with delivery, no slower than backtrace())"
     bench_unwind
+    echo "== call frame information that is no rule of ours"
+    bench_unwind_rules /lib/x86_64-linux-gnu/{libc.so.6,libstdc++.so.6,libLLVM-14.so.1} \
+        /usr/lib/jvm/*/lib/server/libjvm.so /usr/bin/node /usr/bin/python3
+    echo "== start and end (target: 30 ms of CPU more with libLLVM loaded)"
+    echo 'int main(void) { return 0; }' > "$work/nothing.c"
+    cc -O2 "$work/nothing.c" -o "$work/nothing"
+    bench_start "$build/lib/flamebank/libflamebank.so" 21 "$work/nothing"
+    if cc -O2 "$work/nothing.c" -Wl,--no-as-needed -l:libLLVM-14.so.1 -o "$work/libLLVM" 2> /dev/null; then
+        bench_start "$build/lib/flamebank/libflamebank.so" 21 "$work/libLLVM"
+    else
+        echo "libLLVM-14 is not here: not measured"
+    fi
 fi
 if wants peers; then
     echo "== one sample as its host pays for it (target: 1.7 x empty at depth 50; gperftools 20 x ours, async-profiler 1 x)"
