@@ -172,7 +172,7 @@ stage_preload() {
 stage_chain() {
     built
     for chain in $(chains); do
-        user "$programs/arm64_chain_$chain" 0.4 "$chain" || fail "$chain is wrong"
+        user -E LD_BIND_NOW=1 "$programs/arm64_chain_$chain" 0.4 "$chain" || fail "$chain is wrong"
     done
     # No call is bound for good: most samples are in the resolver of lazy binding.
     user -E LD_BIND_NOT=1 "$programs/arm64_chain_O2" 0.4 O2 lazy || fail "lazy binding is wrong"
@@ -227,9 +227,10 @@ stage_kernel() {
     [ -e "$programs/oracle.so" ] || skip "it was built without libunwind"
     temporary
     kernel_files "$scratch/tree" > "$scratch/initrd" || fail "no initial file system"
-    timeout 400 qemu-system-aarch64 -M virt -cpu $cpu -smp 2 -m 1024 -nographic -net none -no-reboot \
+    timeout 550 qemu-system-aarch64 -M virt -cpu $cpu -smp 2 -m 1024 -nographic -net none -no-reboot \
         -kernel "$folder/vmlinuz" -initrd "$scratch/initrd" -append "console=ttyAMA0 quiet panic=-1" \
-        < /dev/null 2>&1 | tr -d '\r' > "$scratch/console"
+        < /dev/null > "$scratch/raw" 2>&1
+    tr -d '\r' < "$scratch/raw" > "$scratch/console"
     grep -q '^done: ' "$scratch/console" || fail "the machine did not come to its end: $(tail -20 "$scratch/console")"
     python3 - "$scratch" << 'END'
 import binascii, sys

@@ -12,13 +12,21 @@
 #include "sampler/signal/walk.h"
 #include "tests/unit/sampler/all_tables.h"
 
-enum { PERIOD_NS = 700000 };
+enum { PAUSE_NS = 700000 };
 
 static struct chain_sample samples[CHAIN_SAMPLES_MAX];
 static _Atomic unsigned taken;
 static _Thread_local struct fb_walk_range own_stack __attribute__((tls_model("initial-exec")));
 static _Thread_local struct fb_walk_cache cache __attribute__((tls_model("initial-exec")));
 static _Thread_local timer_t timer;
+
+/* One tick after another: a slow machine would else do nothing but ticks. */
+static void tick_in(long ns)
+{
+    struct itimerspec once = {{0, 0}, {0, ns}};
+
+    timer_settime(timer, 0, &once, NULL);
+}
 
 static void on_tick(int sig, siginfo_t *info, void *context)
 {
@@ -32,6 +40,7 @@ static void on_tick(int sig, siginfo_t *info, void *context)
     samples[at].depth =
         fb_walk_stack(context, &own_stack, &cache, samples[at].pcs, CHAIN_DEPTH_MAX, &stop);
     samples[at].stop = stop;
+    tick_in(PAUSE_NS);
 }
 
 static void on_event(void *ctx, const struct fb_module_event *event)
@@ -53,7 +62,6 @@ bool chain_begin(void)
 
 void chain_thread_begin(void)
 {
-    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
     struct sigevent event;
     pthread_attr_t attr;
     void *low;
@@ -68,7 +76,7 @@ void chain_thread_begin(void)
     event.sigev_signo = SIGPROF;
     event._sigev_un._tid = gettid();
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
-        timer_settime(timer, 0, &period, NULL);
+        tick_in(PAUSE_NS);
 }
 
 void chain_thread_end(void)
