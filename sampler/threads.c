@@ -207,7 +207,7 @@ static void leave(struct fb_task *t)
     /* For good: what runs after us in this thread is its teardown. */
     last_ticks_keep(t, &before);
     fb_task_self = NULL;
-    if (atomic_load(&t->weight) > 0) {
+    if (atomic_load(&t->handler_count) > 0 || atomic_load(&t->weight) > 0) {
         if (atomic_load(&closed) == OPEN)
             prctl(PR_GET_NAME, t->exit_name);
         segment_hand_over(t);

@@ -24,11 +24,12 @@
 /* Ticks (or threads, see raw_format.h) that are no whole sample, since start. */
 extern _Atomic uint64_t fb_handler_losses[FB_LOSS_CAUSE_COUNT];
 
-/* What arrived, since start.  Without a loss without a name
+/* What arrived, since start, so that nothing is lost without a name:
  *     SIGNALS = the threads' handler_count + FOREIGN + STRAYS
- *     ticks in the bank and ticks lost = handler_count + the threads' overrun + KEPT
- * (the second for the clocks cpu and itimer, at a rate of one tick an expiry).
- * tests/e2e/sampler/torture.sh holds a bank to it. */
+ *     ticks in the bank and ticks lost = the threads' weight
+ *                                      = handler_count + the threads' overrun + KEPT
+ * (the last for clocks and rates with one tick an expiry).  tests/e2e/sampler/torture.sh holds
+ * banks to it. */
 enum fb_handler_count {
     FB_COUNT_SIGNALS, /* every SIGPROF, before anything is decided                 */
     FB_COUNT_FOREIGN, /* passed on to the host                                     */
