@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols|layers]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols|layers|counters|toggle|overhead]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -74,6 +74,18 @@ fi
 if wants size; then
     echo "== a packed bank of a steady 60 s run (target: 3.5 bytes a sample, 200 bytes a second of counters)"
     bash "$here/size.sh" "$build" "$work"
+fi
+if wants counters; then
+    echo "== a second of the sampler's own thread (target: 0.5 ms of CPU with 2,000 threads and 4,096 connections)"
+    "$build/bench/bench_counters"
+fi
+if wants toggle; then
+    echo "== the sampler on and off within one nginx under constant load (target: under 0.3 %, not told from 0)"
+    bash "$here/toggle.sh" "$build" "$work"
+fi
+if wants overhead; then
+    echo "== whole runs with the sampler and without (not told from 0)"
+    bash "$here/overhead.sh" "$build" "$work"
 fi
 if wants symbols; then
     echo "== 10,000 addresses of a large library, against addr2line"
