@@ -213,7 +213,8 @@ enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *
     enum fb_status r;
 
     for (size_t n = 0; n < view->tree.count; n++)
-        key_of_node[n] = by_layer ? view->layer_of_node[n] : view->tree.nodes[n].function;
+        key_of_node[n] =
+            by_layer ? view->layer_of_node[n] : view->fns.items[view->tree.nodes[n].function].same;
     r = fb_view_shares_by(args, view, i, key_of_node, keys, ret_shares, err);
     free(key_of_node);
     return r;

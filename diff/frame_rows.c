@@ -57,7 +57,7 @@ static void family_init(struct family *f, struct fb_diff *diff, size_t step)
     f->by_spread = diff->options.is_jvm && f->pairs >= 2;
     f->key_of_node = fb_alloc_array(in->tree->count, sizeof *f->key_of_node);
     for (size_t i = 0; i < in->tree->count; i++)
-        f->key_of_node[i] = in->tree->nodes[i].function;
+        f->key_of_node[i] = in->fns->items[in->tree->nodes[i].function].same;
     for (int a = 0; a < 2; a++) {
         f->sides[a] = fb_alloc_array(f->pairs, sizeof *f->sides[a]);
         f->runs[a] = fb_alloc_array(f->pairs, sizeof *f->runs[a]);

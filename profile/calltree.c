@@ -138,19 +138,19 @@ void fb_calltree_by_key(const struct fb_calltree *tree, const struct fb_function
     *ret_total = all;
 }
 
-void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
+void fb_calltree_by_function(const struct fb_calltree *tree, const struct fb_functions *fns,
                              const double *self, double **ret_self, double **ret_total)
 {
     uint32_t *function_of_node = fb_alloc_array(tree->count, sizeof *function_of_node);
     double *node_total = fb_calltree_total(tree, self);
-    double *own = fb_alloc_array(functions_count, sizeof *own);
-    double *all = fb_alloc_array(functions_count, sizeof *all);
+    double *own = fb_alloc_array(fns->count, sizeof *own);
+    double *all = fb_alloc_array(fns->count, sizeof *all);
 
     for (uint32_t i = 1; i < tree->count; i++) {
-        function_of_node[i] = tree->nodes[i].function;
-        own[tree->nodes[i].function] += self[i];
+        function_of_node[i] = fns->items[tree->nodes[i].function].same;
+        own[function_of_node[i]] += self[i];
     }
-    add_totals(tree, function_of_node, functions_count, node_total, all);
+    add_totals(tree, function_of_node, fns->count, node_total, all);
     free(node_total);
     free(function_of_node);
     *ret_self = own;

@@ -52,9 +52,9 @@ void fb_calltree_by_key(const struct fb_calltree *tree, const struct fb_function
                         const uint32_t *key_of_node, size_t keys, const double *self,
                         double **ret_own, double **ret_total);
 
-/* By function: `self`, and `total` in which a stack counts once however often the function recurs.
- * functions_count items each; free() both. */
-void fb_calltree_by_function(const struct fb_calltree *tree, size_t functions_count,
+/* By function (that of `same`, whatever it was made as): `self`, and `total` in which a stack
+ * counts once however often the function recurs.  fns->count items each; free() both. */
+void fb_calltree_by_function(const struct fb_calltree *tree, const struct fb_functions *fns,
                              const double *self, double **ret_self, double **ret_total);
 
 #endif

@@ -21,7 +21,33 @@ void fb_functions_done(struct fb_functions *fns)
     free(fns->raw_pairs);
     fb_index_done(&fns->index);
     fb_index_done(&fns->raw_index);
+    fb_index_done(&fns->same_index);
     *fns = (struct fb_functions){0};
+}
+
+/* 0: code that a compiler may make in several ways; else a sort of its own. */
+static unsigned sort_of(enum fb_frame_kind kind)
+{
+    return kind == FB_FRAME_KERNEL || kind == FB_FRAME_STUB || kind == FB_FRAME_MARK
+               ? 1 + (unsigned)kind
+               : 0;
+}
+
+static uint32_t same_find(struct fb_functions *fns, uint32_t id)
+{
+    const struct fb_function *f = &fns->items[id];
+    uint64_t hash = fb_hash_pair((uint64_t)sort_of(f->kind) << 32 | f->module, f->name);
+    struct fb_index_cursor at = fb_index_seek(&fns->same_index, hash);
+    uint32_t other;
+
+    while (fb_index_step(&fns->same_index, &at, &other)) {
+        const struct fb_function *g = &fns->items[other];
+
+        if (g->name == f->name && g->module == f->module && sort_of(g->kind) == sort_of(f->kind))
+            return other;
+    }
+    fb_index_add(&fns->same_index, hash, id);
+    return id;
 }
 
 static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_tier tier,
@@ -42,6 +68,7 @@ static uint32_t put(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_t
     fns->items[fns->count++] = (struct fb_function){
         .name = name, .raw = name, .module = module, .kind = kind, .tier = tier};
     fb_index_add(&fns->index, hash, id);
+    fns->items[id].same = same_find(fns, id);
     return id;
 }
 

@@ -26,7 +26,10 @@ struct fb_function {
     uint32_t file;   /* string: source file of the first frame met, "" unknown           */
     uint32_t line;
     enum fb_frame_kind kind;
-    enum fb_tier tier;  /* as in the frame */
+    enum fb_tier tier; /* as in the frame */
+    uint32_t same;     /* the first function that is this one made otherwise (interpreted, compiled,
+                          inlined): same name and module.  Tables of functions go by it.  Kernel
+                          frames, stubs and marks are their own */
     uint32_t raw_names; /* distinct raw names merged into it */
 };
 
@@ -40,7 +43,7 @@ struct fb_functions {
     size_t count, room;
     struct fb_raw_name *raw_pairs; /* distinct, in order of appearance */
     size_t raw_count, raw_room;
-    struct fb_index index, raw_index; /* private */
+    struct fb_index index, raw_index, same_index; /* private */
 };
 
 /* Appends the canonical form of a raw name to out (symbolize has one; NULL keeps raw names). */

@@ -34,7 +34,7 @@ static struct ranked *rank(const struct fb_calltree *tree, const struct fb_funct
     double *by_function, *totals;
     size_t count = 0;
 
-    fb_calltree_by_function(tree, fns->count, self, &by_function, &totals);
+    fb_calltree_by_function(tree, fns, self, &by_function, &totals);
     for (size_t f = 1; f < fns->count; f++)
         if ((by_function[f] > 0 || totals[f] > 0) && (!wanted || wanted[f]))
             items[count++] = (struct ranked){(uint32_t)f, by_function[f], totals[f]};

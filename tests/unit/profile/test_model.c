@@ -119,7 +119,7 @@ static void recursion_counts_once_in_the_total(void **state)
     f = fb_functions_add(&fns, p, NULL);
     nodes = fb_calltree_add(&tree, p, f);
     self = fb_calltree_self(&tree, p, nodes, INT64_MIN, INT64_MAX);
-    fb_calltree_by_function(&tree, fns.count, self, &by_self, &by_total);
+    fb_calltree_by_function(&tree, &fns, self, &by_self, &by_total);
     assert_true(by_total[f[1]] == 6 && by_self[f[1]] == 1);
     assert_true(by_total[f[2]] == 5 && by_self[f[2]] == 5);
     free(self);
@@ -194,6 +194,8 @@ static void tiers_and_threads_of_folded_text_are_kept(void **state)
     assert_int_equal(fb_function_tier(&fns.items[3]), FB_TIER_C1);
     assert_int_equal(fb_function_tier(&fns.items[4]), FB_TIER_C2);
     assert_int_equal(fb_function_tier(&fns.items[5]), FB_TIER_INLINED);
+    for (uint32_t f = 2; f <= 5; f++) /* one function, made in four ways */
+        assert_int_equal(fns.items[f].same, 2);
     free(of_frame);
     fb_functions_done(&fns);
     fb_buf_done(&name);
