@@ -3,6 +3,7 @@
 #     build     the preload library and the programs of programs/, cross-compiled
 #     symbols   what the library needs and exports; what its handler can reach
 #     walk      stacks in hard places against backtrace()
+#     guard     hosts that catch SIGSEGV, with our front of it and without us
 #     preload   a known split, 1 and 4 threads, each clock: the banks, read by this machine's flamebank
 #     chain     known stacks: SVE, signed return addresses, signal frames, exceptions
 #     oracle    Debian's programs against libunwind (needs packages.sh)
@@ -129,7 +130,7 @@ stage_build() {
     cmake -S "$source" -B "$work" -G Ninja --toolchain "$source/cmake/aarch64.cmake" -Wno-dev \
         -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFB_PRELOAD_ONLY=ON -DFB_ARM64_ROOT="$root" \
         > "$work.log" 2>&1 || fail "$(tail -20 "$work.log")"
-    local targets='flamebank_preload arm64_burn arm64_walk arm64_order'
+    local targets='flamebank_preload arm64_burn arm64_faults arm64_walk arm64_order'
     for chain in $(chains); do
         targets="$targets arm64_chain_$chain"
     done
@@ -166,6 +167,21 @@ stage_preload() {
                 fail "$clock: burn: $(cat "$scratch/out")"
             bank_check "$scratch/$clock.$threads.fbank" "$clock"
         done
+    done
+}
+
+# The same output with the front of SIGSEGV as without us.  Not all cases: the emulator tells flags
+# that the kernel clears, and its forked children cannot make threads.
+stage_guard() {
+    built
+    temporary
+    for case in jumps-out implicit-checks stack-overflows masks sent-and-bus changes; do
+        user "$programs/arm64_faults" $case > "$scratch/plain" 2>&1
+        local status=$?
+        FLAMEBANK_OUT=$scratch/%p.fbank FLAMEBANK_HZ=250 FLAMEBANK_GUARD=1 \
+            user -E LD_PRELOAD="$library" "$programs/arm64_faults" $case > "$scratch/out" 2>&1
+        [ $? = $status ] || fail "$case: another status than $status"
+        cmp -s "$scratch/plain" "$scratch/out" || fail "$case: $(diff "$scratch/plain" "$scratch/out")"
     done
 }
 
