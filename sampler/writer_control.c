@@ -80,8 +80,10 @@ void fb_writer_budget_look(struct fb_writer *w)
     fb_clock_rate_set(asked_ns * now);
     event_add(w, FB_EVENT_INTERVAL, fb_clock_interval());
     if (!w->rate_said)
-        fb_say(FB_SAY_ALWAYS, w->sink.path,
-               "took over 1 % of the program's CPU time: fewer samples from now on, as it says",
-               NULL, 0);
+        fb_say(
+            FB_SAY_ALWAYS, w->sink.path,
+            "is of a sampler that took over 1 % of the program's CPU time; it takes fewer samples "
+            "from now on",
+            NULL, 0);
     w->rate_said = true;
 }

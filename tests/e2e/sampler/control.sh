@@ -76,4 +76,21 @@ rubbish_is_passed_over() {
     near "$(fact "$bank" weight)" "$((5 * 100))" 10 || fail "weight $(fact "$bank" weight) of 500"
 }
 
+# At 10,000 samples a second it costs several per cent: the rate falls, once said, and the weights add
+# up to the CPU time all the same.
+keeps_to_its_budget() {
+    local bank interval
+    FLAMEBANK_HZ=10000 FLAMEBANK_CLOCK=perf profiled "$hosts/burn" 1 11.5 > out 2> err ||
+        fail "burn failed: $(cat err)"
+    bank=$(echo banks/*)
+    [ "$(fact "$bank" manifest.clock_got)" = perf ] || { echo "no perf clock here"; exit 77; }
+    [ "$(wc -l < err)" = 1 ] && grep -q 'took over 1 %' err || fail "it said $(cat err)"
+    interval=$(fact "$bank" counter.sampler.interval_ns)
+    [ "$interval" -gt 100000 ] && [ $((interval % 100000)) = 0 ] || fail "interval $interval ns"
+    [ "$(fact "$bank" events)" -ge 1 ] || fail "no event"
+    near "$(fact "$bank" weight)" "$(awk '{ print $2 / 1e5 }' out)" 3 ||
+        fail "weight $(fact "$bank" weight), $(cat out)"
+    "$flamebank" info "$bank" | grep -q 'lowered its rate' || fail "info does not say it"
+}
+
 "$case" "$@"
