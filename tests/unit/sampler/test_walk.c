@@ -197,6 +197,8 @@ static void callbacks_are_walked_as_libunwind_walks_them(void **ctx)
 static void library_code_is_walked_as_libunwind_walks_it(void **ctx)
 {
     (void)ctx;
+    free(strdup(
+        "42 text 3.25")); /* a sanitizer's heap fills itself at its first use: a million steps */
     steps_begin();
     stacks_trap_on();
     stacks_library(); /* through the resolver of lazy binding, if the linker left that */
