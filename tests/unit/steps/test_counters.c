@@ -262,6 +262,41 @@ static void one_row_of_counters_is_no_cpu_time(void **state)
     fb_profile_free(p);
 }
 
+static void event(struct fb_profile *p, int64_t second, uint8_t kind)
+{
+    fb_profile_event_add(p,
+                         &(struct fb_sampler_event){.time_ns = T0 + second * SECOND, .kind = kind});
+}
+
+/* Seconds 30 to 50 without samples: as the sampler leaves them while it is paused. */
+static void a_yield_leaves_out_what_was_paused(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps;
+    const struct fb_step *s;
+
+    (void)state;
+    for (size_t i = 1500; i < 2500; i++)
+        p->samples.weight[i] = 0;
+    event(p, 30, FB_EVENT_PAUSED);
+    event(p, 50, FB_EVENT_RESUMED);
+    mark(p, "half", 20, 0, NAN);
+    mark(p, "none", 40, 0, NAN);
+    mark(p, "all", 48, 0, NAN);
+    mark(p, "all", 58, FB_MARK_END, NAN);
+    steps = fb_steps_of_profile(p, "x.fbank");
+    assert_int_equal(fb_steps_add_counters(steps, p), 3);
+    s = steps->items;
+    assert_true(fabs(s[0].yield - 1) < 0.01 && fabs(s[0].cpu_s - 10) < 0.01);
+    assert_true(isnan(s[1].yield)); /* there is nothing to compare */
+    assert_true(fabs(s[2].yield - 1) < 0.01);
+    assert_int_equal(steps->warnings_count, 3);
+    assert_string_equal(steps->warnings[0], "step half: the sampler was paused for 10.0 s of its "
+                                            "20.0 s: its samples are of the rest");
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +310,7 @@ int main(void)
         cmocka_unit_test(the_whole_run_is_one_step),
         cmocka_unit_test(a_yield_holds_the_counters_own_span_only),
         cmocka_unit_test(one_row_of_counters_is_no_cpu_time),
+        cmocka_unit_test(a_yield_leaves_out_what_was_paused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
