@@ -4,14 +4,14 @@ source "${BASH_SOURCE[0]%/*}/lib.sh"
 
 SAID='^flamebank: the program installs a system call filter that refuses what sampling needs; it ends here$'
 
-# Output and status as without us under both clocks; LINES of ours on stderr; the banks are whole and
+# Output and status as without us under each clock; LINES of ours on stderr; the banks are whole and
 # ended.
 filtered() { # LINES HABIT [ARGUMENT]
     local clock plain lines=$1 bank
     shift
     "$hosts/limits" "$@" > plain.out 2> plain.err
     plain=$?
-    for clock in cpu itimer; do
+    for clock in cpu itimer perf; do
         rm -f banks/*
         FLAMEBANK_HZ=1000 FLAMEBANK_CLOCK=$clock profiled "$hosts/limits" "$@" > out 2> err
         [ $? = $plain ] || fail "$* $clock: status, plain $plain; $(cat err)"

@@ -19,8 +19,8 @@ if(CMAKE_CXX_COMPILER)
 endif()
 
 fb_sampler_script(processes lineage/spawns habit lineages spawns)
-foreach(case every_exec exec_with_a_tick_waiting raw_forks raw_threads renamed_threads thread_pools
-        daemons one_name_for_all follow_exec_only)
+foreach(case child_timers every_exec exec_with_a_tick_waiting raw_forks raw_threads renamed_threads thread_pools
+        daemons one_name_for_all follow_exec_only names_of_banks fallbacks)
     fb_sampler_script(processes ${case} ${case})
 endforeach()
 fb_sampler_script(processes large_forks large_forks 200)

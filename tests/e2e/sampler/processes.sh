@@ -41,6 +41,12 @@ raw_forks() {
     near "$(fact banks/cpu/* weight)" 105 20 || fail "weight $(fact banks/cpu/* weight) of 105 ms"
 }
 
+# Timers of the host's in a child that is not followed, when the thread ends that forked it.
+child_timers() {
+    FLAMEBANK_FOLLOW=none FLAMEBANK_HZ=1000 profiled "$hosts/lineages" child-timers > out 2> err || fail status
+    [ "$(grep -c rings out)" = 4 ] && [ ! -s err ] || fail "$(cat out err)"
+}
+
 # A thread that the C library does not know: sampled, and errno, which it shares, is its maker's.
 raw_threads() {
     local bank cpu clock
@@ -135,6 +141,54 @@ follow_exec_only() {
     rm -f banks/*
     FLAMEBANK_FOLLOW=exec FLAMEBANK_HZ=1000 profiled "$hosts/habits" exec-burn > out
     [ "$(banks '*')" = 2 ] || fail "exec was not followed: $(ls banks)"
+}
+
+# ---- the environment ----
+
+# Each pattern of the bank's name.
+names_of_banks() {
+    local host bank
+    host=$(uname -n)
+    FLAMEBANK_OUT=$folder/banks/%e-%h-%t-%p-%%.fbank profiled "$hosts/habits" burn > out || fail status
+    bank=$(ls banks)
+    [[ $bank =~ ^habits-$host-20[0-9]{6}T[0-9]{6}Z-[0-9]+-%\.fbank$ ]] || fail "$bank"
+    rm banks/*
+    # The default, in the folder that the program was started in.
+    (cd banks && env -u FLAMEBANK_OUT LD_PRELOAD="$library" "$hosts/habits" burn > ../out) || fail status
+    [[ $(ls banks) =~ ^habits\.$host\.20[0-9]{6}T[0-9]{6}Z\.[0-9]+\.fbank$ ]] || fail "default: $(ls banks)"
+    rm banks/*
+    for _ in 1 2 3; do
+        FLAMEBANK_OUT=$folder/banks/x.y.fbank profiled "$hosts/habits" burn > out || fail status
+    done
+    [ "$(ls banks | tr '\n' ' ')" = "x.y-2.fbank x.y-3.fbank x.y.fbank " ] || fail "$(ls banks)"
+    [ "$(stat -c %a banks/x.y.fbank)" = 600 ] || fail "mode $(stat -c %a banks/x.y.fbank)"
+    for bank in banks/*; do
+        whole "$bank"
+    done
+    # A link that somebody put there is not followed, a file not written over.
+    echo precious > kept
+    ln -s "$folder/kept" banks/link.fbank
+    FLAMEBANK_OUT=$folder/banks/link.fbank profiled "$hosts/habits" burn > out || fail status
+    [ "$(cat kept)" = precious ] && [ -f banks/link-2.fbank ] || fail "$(ls -l banks)"
+}
+
+# A folder that cannot be written: $TMPDIR, else /tmp, said once by the whole run.
+fallbacks() {
+    local name=fb-fallback-$$.fbank
+    trap 'rm -rf "$folder" /tmp/fb-fallback-$$*' EXIT
+    mkdir other
+    FLAMEBANK_HZ=1000 FLAMEBANK_OUT=/proc/no/$name TMPDIR=$folder/other profiled "$hosts/habits" fork-work \
+        > out 2> err || fail status
+    [ "$(cat out)" = "child 3" ] && [ "$(wc -l < err)" = 1 ] || fail "$(cat out err)"
+    grep -q "^flamebank: '/proc/no/$name' cannot be made, the bank is '$folder/other/$name' (" err ||
+        fail "$(cat err)"
+    [ "$(ls other | wc -l)" = 2 ] || fail "$(ls other)"
+    FLAMEBANK_HZ=1000 FLAMEBANK_OUT=/proc/no/$name TMPDIR=/proc/no profiled "$hosts/habits" burn > out 2> err ||
+        fail status
+    grep -q "the bank is '/tmp/$name'" err && [ -s /tmp/$name ] || fail "$(cat err)"
+    FLAMEBANK_MODE=640 FLAMEBANK_RUN=1234abcd FLAMEBANK_OUT=$folder/other/m.fbank profiled "$hosts/habits" burn > out
+    [ "$(stat -c %a other/m.fbank)" = 640 ] || fail "mode $(stat -c %a other/m.fbank)"
+    [ "$(fact other/m.fbank run_id)" = $((0x1234abcd)) ] || fail "run $(fact other/m.fbank run_id)"
 }
 
 "$case" "$@"
