@@ -43,7 +43,7 @@ double fb_account_yield(const struct fb_profile *p)
     double cpu_ns, weight;
     int64_t from, to;
 
-    if (p->interval_ns == 0 || !span_of(p, "process.cpu_ns", &from, &to) ||
+    if (p->interval_ns == 0 || fb_profile_is_wall(p) || !span_of(p, "process.cpu_ns", &from, &to) ||
         !fb_profile_counter_running(p, "process.cpu_ns", from, to, &cpu_ns) || !(cpu_ns > 0) ||
         !fb_profile_counter_delta(p, "sampler.weight", from, to, &weight))
         return NAN;
@@ -73,6 +73,11 @@ char *fb_account_clock(const struct fb_profile *p)
     const char *clock = fb_profile_manifest_get(p, "clock_got");
     double overruns = fb_profile_overruns(p);
 
+    if (clock && fb_profile_is_wall(p))
+        return fb_format(
+            "Clock: wall at %.0f Hz: weights are time of threads that run or wait, not "
+            "CPU time.",
+            1e9 / (double)p->interval_ns);
     if (!clock || isnan(overruns))
         return NULL;
     return fb_format("Clock: %s at %.0f Hz, %.0f %% of the weight from overruns.", clock,

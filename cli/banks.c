@@ -76,6 +76,7 @@ struct outcome {
     long pid;
     size_t samples;
     double cpu_s;    /* that the samples stand for; 0 where the clock has no interval */
+    bool is_wall;    /* cpu_s is time that threads lived instead                          */
     double nameless; /* % of the weight whose leaf has no name                        */
     bool ended;
     char *account; /* what is lost; NULL for nothing */
@@ -105,6 +106,7 @@ static struct outcome finish(const char *path)
     o.is_read = true;
     o.pid = pid ? strtol(pid, NULL, 10) : 0;
     o.samples = p->samples.count;
+    o.is_wall = fb_profile_is_wall(p);
     o.cpu_s = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
     o.ended = p->ended;
     o.account = fb_account_text(p);
@@ -143,8 +145,9 @@ static void outcomes_say(const struct fb_bank_files *files, const struct outcome
             (void)snprintf(names, sizeof names, ", %.1f %% of it in functions without a name",
                            o->nameless);
         nameless |= o->nameless > much_nameless;
-        fb_say("%s: process %ld, %zu sample%s for %.2f s of CPU%s%s", files->paths[i], o->pid,
-               o->samples, o->samples == 1 ? "" : "s", o->cpu_s, names,
+        fb_say("%s: process %ld, %zu sample%s for %.2f s of %s%s%s", files->paths[i], o->pid,
+               o->samples, o->samples == 1 ? "" : "s", o->cpu_s,
+               o->is_wall ? "threads' time" : "CPU", names,
                o->ended ? "" : ", killed (at most the last second is lost)");
         if (o->account)
             fb_say("%s: %s", files->paths[i], o->account);

@@ -86,6 +86,12 @@ static void put_yield(struct fb_table *t, const struct fb_profile *p)
 
     if (p->interval_ns == 0 || p->samples.count == 0)
         return;
+    if (fb_profile_is_wall(p)) {
+        row(t, "sampled time", "%.3f s of threads that run or wait (weight x %.3f ms)", sampled,
+            (double)p->interval_ns / 1e6);
+        put_process_cpu(t, p);
+        return;
+    }
     row(t, "sampled CPU", "%.3f s (weight x %.3f ms)", sampled, (double)p->interval_ns / 1e6);
     row(t, "weight from overruns", "%.1f %%%s", 100.0 * overruns,
         overruns > FB_OVERRUNS_MOST

@@ -101,8 +101,9 @@ static enum fb_status check_clock(const struct fb_args *args, struct fb_err *err
     double hz = 0;
 
     if (clock && strcmp(clock, "cpu") != 0 && strcmp(clock, "itimer") != 0 &&
-        strcmp(clock, "perf") != 0)
-        return fb_fail(err, FB_EUSAGE, "'--clock %s': cpu, itimer or perf was expected", clock);
+        strcmp(clock, "perf") != 0 && strcmp(clock, "wall") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--clock %s': cpu, itimer, perf or wall was expected",
+                       clock);
     for (size_t i = 0; (label = fb_args_nth(args, "label", i)) != NULL; i++) {
         if (label[0] == '=' || !strchr(label, '=') || strchr(label, ','))
             return fb_fail(err, FB_EUSAGE, "'--label %s': K=V without a comma was expected", label);
@@ -271,14 +272,15 @@ static const struct fb_option options[] = {
     {"output", 'o', "FILE", "the bank (default: PROGRAM.TIME.PID.fbank in this folder)"},
     {"force", 'f', NULL, "replace an existing FILE"},
     {"clock", 0, "CLOCK",
-     "cpu: a timer per thread (default); itimer: the classic one; perf: with kernel frames"},
+     "cpu: a timer per thread (default); itimer: the classic one; perf: with kernel frames; "
+     "wall: of threads that wait, too"},
     {"hz", 0, "N", "samples per second of CPU time (99)"},
     {"label", 'l', "K=V", "a fact for the manifest; repeatable"},
     {0}};
 
 const struct fb_command fb_command_record = {
     .name = "record",
-    .usage = "[-o FILE] [--clock cpu|itimer|perf] [--hz N] [--label K=V]... -- CMD [ARG]...",
+    .usage = "[-o FILE] [--clock cpu|itimer|perf|wall] [--hz N] [--label K=V]... -- CMD [ARG]...",
     .what = "run a program under the sampler and bank its profile",
     .text =
         "Starts CMD with the sampler preloaded and waits for it. Each process of the run that used "

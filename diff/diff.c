@@ -55,7 +55,8 @@ static enum fb_status arms_check(struct fb_diff *diff, struct fb_err *err)
                            "the clocks differ: '%s' was recorded with %s, '%s' with %s",
                            first->label, clock_of(first), arm->label, clock_of(arm));
         first = arm;
-        state->is_itimer = strcmp(clock_of(arm), "itimer") == 0;
+        state->by_share_only =
+            strcmp(clock_of(arm), "itimer") == 0 || fb_profile_is_wall(arm->profile);
     }
     return FB_OK;
 }
@@ -251,7 +252,7 @@ static const char *step_denial(struct fb_diff *diff, const struct fb_step_state 
                              empty_label(diff->state, s));
     if (diff->state->has_profiles && is_period_unknown(diff->state, s))
         return "the sampling period is unknown: give it with --hz";
-    if (diff->state->is_itimer && yields_differ(diff->state, s))
+    if (diff->state->by_share_only && yields_differ(diff->state, s))
         return "process-wide timer, and the yields of the arms differ by over 5 points";
     return "";
 }
@@ -283,7 +284,7 @@ static void step_fill(struct fb_diff *diff, size_t step)
     out->is_comparable =
         gap <= rate_tolerance || (diff->options.saturated && (s->health & FB_STEP_OVER));
     out->denial = step_denial(diff, s, out, gap);
-    out->on_ms = is_ms_known(diff, s) && !diff->state->is_itimer &&
+    out->on_ms = is_ms_known(diff, s) && !diff->state->by_share_only &&
                  !(s->pairs_count < 2 && (s->health & FB_FLOOR_WANDERING));
     diff->has_ms = diff->has_ms || is_ms_known(diff, s);
     if (gap > rate_tolerance && out->is_comparable)
@@ -354,6 +355,8 @@ static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
     const char *clock = p ? fb_profile_manifest_get(p, "clock_got") : NULL;
     double overruns = p ? fb_profile_overruns(p) : NAN;
 
+    if (clock && fb_profile_is_wall(p))
+        fb_diff_note(diff, "%s: clock wall at %.0f Hz", arm->label, 1e9 / (double)p->interval_ns);
     if (!clock || isnan(overruns))
         return;
     fb_diff_note(
@@ -363,6 +366,13 @@ static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
             ? ": the arm works in bursts shorter than the kernel's tick, so its totals are "
               "right and its shares may be biased"
             : "");
+}
+
+static bool is_wall(const struct fb_diff_state *state)
+{
+    const struct fb_profile *p = state->in->arms[0].profile;
+
+    return p && fb_profile_is_wall(p);
 }
 
 static void note_method(struct fb_diff *diff)
@@ -379,7 +389,12 @@ static void note_method(struct fb_diff *diff)
     if (diff->pairs >= 2 && is_one_after_the_other(state))
         fb_diff_note(diff, "all runs of one arm came before those of the other: a drift of the "
                            "machine is inside the difference (order C V V C avoids it)");
-    if (state->is_itimer)
+    diff->is_wall = state->by_share_only && is_wall(state);
+    if (diff->is_wall)
+        fb_diff_note(diff,
+                     "wall clock: samples are time that threads lived, running or waiting, and "
+                     "no CPU time, so layers and frames are judged by share");
+    else if (state->by_share_only)
         fb_diff_note(diff, "process-wide timer: samples are no CPU time, so layers and frames are "
                            "judged by share");
     for (size_t i = 0; i < state->lineup.count; i++)
@@ -464,7 +479,7 @@ static void unsteady_settle(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_step *out = &diff->steps[step];
 
-    if (out->pairs >= 2 || !(out->health & FB_FLOOR_WANDERING) || diff->state->is_itimer)
+    if (out->pairs >= 2 || !(out->health & FB_FLOOR_WANDERING) || diff->state->by_share_only)
         return;
     for (size_t i = 0; i < out->metrics_count; i++)
         if (out->metrics[i].id == FB_METRIC_CPU_PER_REQUEST &&

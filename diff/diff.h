@@ -147,6 +147,7 @@ struct fb_diff {
     const struct fb_diff_input *input;
     struct fb_diff_step *steps;
     size_t steps_count;
+    bool is_wall; /* weights are time that threads lived, running or waiting */
     char **notes; /* sentences: one pair only, clocks, losses, unmatched steps ... */
     size_t notes_count;
     size_t pairs;

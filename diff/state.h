@@ -44,7 +44,7 @@ struct fb_diff_state {
     struct fb_step_state *steps; /* as diff->steps */
     struct fb_arena arena;       /* texts of reasons */
     bool has_profiles;           /* every arm has one */
-    bool is_itimer;
+    bool by_share_only;          /* the weights are no CPU time: clocks itimer and wall */
 };
 
 /* The window of one side of the i-th pair of a step. */

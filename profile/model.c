@@ -183,12 +183,19 @@ uint64_t fb_profile_weight(const struct fb_profile *p)
     return sum;
 }
 
+bool fb_profile_is_wall(const struct fb_profile *p)
+{
+    const char *clock = fb_profile_manifest_get(p, "clock_got");
+
+    return clock && strcmp(clock, "wall") == 0;
+}
+
 double fb_profile_overruns(const struct fb_profile *p)
 {
     uint64_t weight = fb_profile_weight(p);
     uint64_t beyond = 0;
 
-    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0)
+    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0 || fb_profile_is_wall(p))
         return NAN;
     if (fb_profile_slowest(p) > p->interval_ns)
         return fb_profile_counted_overruns(p); /* a sample of a lower rate weighs more by itself */

@@ -219,9 +219,12 @@ static inline const char *fb_profile_text(const struct fb_profile *p, uint32_t s
 /* Σ weight over all samples. */
 uint64_t fb_profile_weight(const struct fb_profile *p);
 
+/* The weights are time that threads lived, whether they ran or waited: no CPU time. */
+bool fb_profile_is_wall(const struct fb_profile *p);
+
 /* The part of the weight, 0..1, that is missed expiries of the timer (weight - samples); NAN for a
- * profile without a timer or without weight.  Over FB_OVERRUNS_MOST the clock could not resolve the
- * bursts that the program works in: totals are right, shares may be biased. */
+ * profile without a timer or without weight, and for wall time.  Over FB_OVERRUNS_MOST the clock
+ * could not resolve the bursts that the program works in: totals are right, shares may not be. */
 #define FB_OVERRUNS_MOST 0.2
 double fb_profile_overruns(const struct fb_profile *p);
 

@@ -393,10 +393,15 @@ static void share_notes(struct fb_table *t, const struct fb_diff *diff)
         for (size_t i = 0; i < diff->steps[k].layers_count; i++)
             assumed |= diff->steps[k].layers[i].control.deff_assumed ||
                        diff->steps[k].layers[i].variant.deff_assumed;
-    fb_table_note(t, "± is the larger half of the 95 % interval; points are of share. On-CPU time "
-                     "of the profiled processes only: waiting and parked threads, CPU outside them "
-                     "(kernel work on other CPUs, softirq of the node) and lost samples are in no "
-                     "row.");
+    fb_table_note(t,
+                  diff->is_wall
+                      ? "± is the larger half of the 95 % interval; points are of share. Time of "
+                        "all threads of the profiled processes, running or waiting ([parked], "
+                        "[runnable]): it is no CPU time."
+                      : "± is the larger half of the 95 % interval; points are of share. On-CPU "
+                        "time of the profiled processes only: waiting and parked threads, CPU "
+                        "outside them (kernel work on other CPUs, softirq of the node) and lost "
+                        "samples are in no row.");
     if (assumed)
         fb_table_note(
             t, "* no times, or a window under 5 s: the correlation of the samples is assumed.");

@@ -17,6 +17,7 @@ static const struct fb_clock_row *const rows[FB_CLOCK_COUNT] = {
     [FB_CLOCK_CPU] = &fb_clock_cpu,
     [FB_CLOCK_ITIMER] = &fb_clock_itimer,
     [FB_CLOCK_PERF] = &fb_clock_perf,
+    [FB_CLOCK_WALL] = &fb_clock_wall,
 };
 
 enum { STOP_LOOKS = 1000 };
@@ -156,7 +157,7 @@ static void tune(struct fb_task *t)
 {
     uint32_t now;
 
-    while ((now = atomic_load(&version)) != atomic_load(&t->tuned) &&
+    while (row->thread_tune != NULL && (now = atomic_load(&version)) != atomic_load(&t->tuned) &&
            !atomic_exchange(&t->tuning, true)) {
         row->thread_tune(t);
         atomic_store(&t->tuned, now);

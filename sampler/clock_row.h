@@ -35,6 +35,7 @@ struct fb_clock_row {
 extern const struct fb_clock_row fb_clock_cpu;
 extern const struct fb_clock_row fb_clock_itimer;
 extern const struct fb_clock_row fb_clock_perf;
+extern const struct fb_clock_row fb_clock_wall;
 
 struct fb_clock_shared {
     uint64_t interval_ns;    /* as asked for: one tick of weight              */

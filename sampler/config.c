@@ -171,7 +171,7 @@ static const struct setting settings[] = {
     {"TMPDIR", parse_tmpdir, "an absolute path"},
     {"FLAMEBANK_MODE", parse_mode, "octal permissions with write for the owner, such as 600"},
     {"FLAMEBANK_RUN", parse_run, "1 to 16 hex digits, not 0"},
-    {"FLAMEBANK_CLOCK", parse_clock, "cpu, itimer or perf"},
+    {"FLAMEBANK_CLOCK", parse_clock, "cpu, itimer, perf or wall"},
     {"FLAMEBANK_HZ", parse_hz, "a whole number from 1 to 10000"},
     {"FLAMEBANK_LABELS", parse_labels, "K=V,K=V"},
     {"FLAMEBANK_ENV", parse_env, "names with commas between them"},

@@ -6,8 +6,9 @@
  *   FLAMEBANK_RUN     run id: up to 16 hex digits, not 0; made when absent.  The sampler exports it
  *                     as "<id>.<pid>": pid is the process that the run began with, which writes
  *                     a bank even if it took no sample
- *   FLAMEBANK_CLOCK   cpu (a timer per thread, the default), itimer (the classic ITIMER_PROF) or
+ *   FLAMEBANK_CLOCK   cpu (a timer per thread, the default), itimer (the classic ITIMER_PROF),
  *                     perf (an event per thread, with the kernel's frames where permitted)
+ *                     or wall (every thread, whether it runs or waits)
  *   FLAMEBANK_HZ      1 .. 10000; default 99
  *   FLAMEBANK_LABELS  K=V,K=V: facts for the manifest
  *   FLAMEBANK_ENV     names, comma-separated, of variables whose values may be banked
@@ -25,7 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum fb_clock { FB_CLOCK_CPU, FB_CLOCK_ITIMER, FB_CLOCK_PERF, FB_CLOCK_COUNT };
+enum fb_clock { FB_CLOCK_CPU, FB_CLOCK_ITIMER, FB_CLOCK_PERF, FB_CLOCK_WALL, FB_CLOCK_COUNT };
 
 enum {
     FB_CONFIG_OUT_MAX = 2048,

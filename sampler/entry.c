@@ -128,6 +128,9 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     case FB_CLOCK_PERF:
         ours = fb_handle_perf(info, context);
         break;
+    case FB_CLOCK_WALL:
+        ours = fb_handle_wall(info, context);
+        break;
     case FB_CLOCK_COUNT:
         break;
     }
@@ -165,7 +168,9 @@ bool fb_entry_is_tick(const siginfo_t *info)
         return false;
     if (clock_kind == FB_CLOCK_ITIMER)
         return info->si_code == SI_KERNEL && !atomic_load(&host_has_itimer);
-    return fb_handler_knows(info) || (clock_kind == FB_CLOCK_PERF && fb_handler_knows_event(info));
+    return fb_handler_knows(info) ||
+           (clock_kind == FB_CLOCK_PERF && fb_handler_knows_event(info)) ||
+           (clock_kind == FB_CLOCK_WALL && fb_handler_knows_call(info));
 }
 
 /* In a child that may share our memory: the kernel's action is its own, what is kept here is not.

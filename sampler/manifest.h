@@ -10,7 +10,7 @@
  *   cpus                 CPUs that are online
  *   cpus_allowed         CPUs that the process may run on
  *   container            "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint
- *   clock_asked clock_got    cpu, itimer or perf
+ *   clock_asked clock_got    cpu, itimer, perf or wall
  *   clock_lack           why they differ; absent if they do not
  *   kernel_frames        "yes", or why there are none; absent with a clock that never has them
  *   clock_fallbacks      threads that took their samples from the clock cpu all the same; absent: 0

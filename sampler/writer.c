@@ -27,8 +27,8 @@ enum {
     LATE_NS = 1000000000,
 };
 
-static const char *const mark_names[] = {"[truncated]", "[partial]", "[thread end]",
-                                         "[kernel]"}; /* by enum fb_writer_mark */
+static const char *const mark_names[] = {"[truncated]", "[partial]", "[thread end]", "[kernel]",
+                                         "[parked]",    "[runnable]"}; /* by enum fb_writer_mark */
 
 static size_t memory_bytes(void)
 {
@@ -319,6 +319,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     fb_writer_events_write(w);
     modules_write(w);
     fb_samples_write(w, segments);
+    fb_samples_parked(w);
     if (last && !w->quiet && (w->samples_written > 0 || w->config->root))
         fb_samples_keep_last(w);
     if (last && w->samples_written == 0 && (why == FB_FLUSH_EXEC || !w->config->root) &&

@@ -59,6 +59,8 @@ enum fb_writer_mark {
     FB_MARK_PARTIAL = 2,
     FB_MARK_THREAD_END = 3,
     FB_MARK_KERNEL = 4,
+    FB_MARK_PARKED = 5,
+    FB_MARK_RUNNABLE = 6,
     FB_MARK_COUNT
 };
 

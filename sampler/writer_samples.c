@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sampler/clock.h"
+#include "sampler/clock_parked.h"
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
@@ -121,6 +122,7 @@ static void definitions_forget(struct fb_writer *w)
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
     fb_writer_threads_forget_names();
+    fb_clock_parked_forget();
 }
 
 static void batch_write(struct fb_writer *w)
@@ -293,6 +295,11 @@ static bool is_trampoline(uint64_t pc)
     return pc > (uintptr_t)__start_fb_trampoline && pc <= (uintptr_t)__stop_fb_trampoline;
 }
 
+static unsigned state_of(const struct fb_record *r)
+{
+    return r->state & ((1u << FB_RECORD_STATE_BITS) - 1);
+}
+
 /* The node of the whole stack; 0 if memory was short. */
 static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
 {
@@ -316,7 +323,14 @@ static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
         if (node == 0)
             return 0;
     }
-    return node;
+    switch (state_of(r)) {
+    case FB_RECORD_PARKED:
+        return node_add(w, node, mark_make(w, FB_MARK_PARKED));
+    case FB_RECORD_RUNNABLE:
+        return node_add(w, node, mark_make(w, FB_MARK_RUNNABLE));
+    default:
+        return node;
+    }
 }
 
 static bool batch_is_full(const struct fb_writer *w)
@@ -341,8 +355,28 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
         atomic_fetch_add(&fb_handler_losses[FB_LOSS_TABLE_FULL], r->weight);
         return;
     }
+    if (state_of(r) == FB_RECORD_PARKED)
+        fb_clock_parked_stack(r->slot, r->thread_id, r->state >> FB_RECORD_STATE_BITS, stack);
     w->samples[w->sample_count++] = (struct fb_sample){
         .time_ns = r->time_ns, .thread = r->thread_id, .stack = stack, .weight = r->weight};
+}
+
+/* Ticks of a thread that waited, which needed no signal. */
+static void parked_add(void *ctx, uint32_t thread, uint32_t stack, uint32_t weight)
+{
+    struct fb_writer *w = ctx;
+
+    if (batch_is_full(w))
+        batch_write(w);
+    w->exited_weight += weight;
+    w->samples[w->sample_count++] = (struct fb_sample){
+        .time_ns = fb_clock_now(), .thread = thread, .stack = stack, .weight = weight};
+}
+
+void fb_samples_parked(struct fb_writer *w)
+{
+    fb_clock_parked_each(parked_add, w);
+    batch_write(w);
 }
 
 void fb_samples_keep_last(struct fb_writer *w)

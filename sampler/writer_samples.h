@@ -18,4 +18,8 @@ void fb_samples_keep_last(struct fb_writer *w);
 /* Gives them back unwritten; their ticks are counted under FB_LOSS_WRITE. */
 void fb_samples_lose(struct fb_writer *w, struct fb_segment *segments);
 
+/* The samples of threads that wait and needed no signal (clock_wall.c); behind fb_samples_write().
+ */
+void fb_samples_parked(struct fb_writer *w);
+
 #endif

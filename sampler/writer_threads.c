@@ -33,7 +33,7 @@ static ssize_t task_read(int32_t tid, const char *file, char *buffer, size_t cap
     return fb_file_glance(path, buffer, cap);
 }
 
-static bool blocks_signal(int32_t tid)
+bool fb_writer_blocks_signal(int32_t tid)
 {
     char text[4096];
     const char *at;
@@ -62,7 +62,7 @@ static void silence_look(const struct fb_writer *w, struct fb_task *t)
     if (t->blocked || !t->running || t->cpu_ns - t->checked_cpu_ns < 4 * w->config->interval_ns)
         return;
     t->checked_cpu_ns = t->cpu_ns;
-    if (!blocks_signal(t->tid))
+    if (!fb_writer_blocks_signal(t->tid))
         return;
     t->blocked = true;
     atomic_fetch_add(&fb_handler_losses[FB_LOSS_SIGNAL_BLOCKED], 1);

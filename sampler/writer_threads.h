@@ -28,4 +28,7 @@ enum {
     FB_NAMES_CHECKED = 32, /* renames looked for, a flush */
 };
 
+/* The thread has SIGPROF in its mask; some 20 us. */
+bool fb_writer_blocks_signal(int32_t tid);
+
 #endif

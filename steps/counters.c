@@ -223,7 +223,7 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
             weight_covered += (double)p->samples.weight[i];
     }
     s->samples = count;
-    if (p->interval_ns == 0)
+    if (p->interval_ns == 0 || fb_profile_is_wall(p))
         return;
     s->sample_cpu_s = weight * (double)p->interval_ns / 1e9;
     known =

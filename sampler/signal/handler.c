@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/signal/code_map.h"
+#include "sampler/signal/cpu.h"
 #include "sampler/signal/keep.h"
 #include "sampler/signal/ring.h"
 
@@ -20,6 +21,7 @@ enum { ALTERNATE_ROOM = 6144, OWN_ROOM = ALTERNATE_ROOM + 8192 };
 
 enum {
     KERNEL_DEPTH_MAX = 127, /* what the kernel gives, too */
+    LATE_NS = 1000000,      /* a thread that has a CPU takes a signal sooner */
     RECORDS_A_SIGNAL = 4,   /* of one long system call; the last one has the weight of the rest */
 };
 
@@ -138,7 +140,7 @@ static struct fb_segment *segment_take(struct fb_task *t)
 
 /* The head of a record without a stack at the end of the segment; it is not counted as used yet. */
 static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment *segment,
-                                      uint32_t weight, uint64_t time_ns, enum fb_record_state state)
+                                      uint32_t weight, uint64_t time_ns, uint8_t state)
 {
     struct fb_record *r = (struct fb_record *)(void *)(segment->data + segment->used);
 
@@ -147,7 +149,7 @@ static struct fb_record *record_begin(const struct fb_task *t, struct fb_segment
     r->weight = weight;
     r->depth = 0;
     r->stop = FB_WALK_ROOT;
-    r->state = (uint8_t)state;
+    r->state = state;
     r->slot = (uint16_t)(t - slots);
     r->keep = 0;
     return r;
@@ -173,9 +175,9 @@ static void record_walk(struct fb_task *t, const ucontext_t *uc, unsigned inside
         lose(FB_LOSS_PARTIAL, r->weight);
 }
 
-/* kernel: where the next record of the event's ring is, or NULL. */
-static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns,
-                   struct fb_ring_cursor *kernel)
+/* kernel: where the next record of the event's ring is, or NULL.  False: the weight is lost. */
+static bool record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uint64_t start_ns,
+                   uint8_t state, struct fb_ring_cursor *kernel)
 {
     struct fb_segment *segment;
     struct fb_record *r;
@@ -183,21 +185,22 @@ static void record(struct fb_task *t, const ucontext_t *uc, uint32_t weight, uin
 
     if (stack_is_small(t, uc)) {
         lose(FB_LOSS_SMALL_STACK, weight);
-        return;
+        return false;
     }
     if (fb_task_stack(t).top == 0)
         atomic_store_explicit(&t->stack_hint, stack_pointer(uc), memory_order_relaxed);
     segment = segment_take(t);
     if (segment == NULL) {
         lose(FB_LOSS_NO_SEGMENT, weight);
-        return;
+        return false;
     }
-    r = record_begin(t, segment, weight, start_ns, FB_RECORD_RUNNING);
+    r = record_begin(t, segment, weight, start_ns, state);
     if (kernel != NULL)
         inside = fb_ring_next(kernel, r->pcs, KERNEL_DEPTH_MAX);
     record_walk(t, uc, inside, r);
     segment->used += (uint32_t)fb_record_size(r);
     atomic_store_explicit(&t->segment, segment, memory_order_release);
+    return true;
 }
 
 static void tick(struct fb_task *t, const void *context, uint32_t expiries)
@@ -213,7 +216,7 @@ static void tick(struct fb_task *t, const void *context, uint32_t expiries)
     atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
     sum(&t->weight, weight);
     sum(&t->overrun, weight - scale);
-    record(t, context, weight, start_ns, NULL);
+    record(t, context, weight, start_ns, FB_RECORD_RUNNING, NULL);
     sum(&t->handler_ns, at_most(now_ns() - start_ns, RUN_NS_MAX));
     sum(&t->handler_count, 1);
     fb_code_map_ring();
@@ -304,11 +307,16 @@ void fb_handler_perf_init(uint64_t interval_ns, uint32_t page, bool kernel)
     perf_kernel = kernel;
 }
 
+/* Without memory, or with RLIMIT_SIGPENDING used up, the kernel sends a signal without its facts,
+ * as if nobody had sent it. */
+static bool is_bare(const siginfo_t *info)
+{
+    return info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0;
+}
+
 bool fb_handler_knows_event(const siginfo_t *info)
 {
-    /* Without memory for its facts the kernel sends the signal as if nobody had sent it. */
-    return info->si_code == POLL_IN ||
-           (info->si_code == SI_USER && info->si_pid == 0 && info->si_uid == 0);
+    return info->si_code == POLL_IN || is_bare(info);
 }
 
 /* Whole ticks of the thread's CPU time that no record has yet. */
@@ -345,14 +353,14 @@ static void records_from_ring(struct fb_task *t, const ucontext_t *uc, uint32_t 
     uint32_t keep = weight < RECORDS_A_SIGNAL ? weight : RECORDS_A_SIGNAL;
 
     if (ring == NULL || !perf_kernel) {
-        record(t, uc, weight, start_ns, NULL);
+        record(t, uc, weight, start_ns, FB_RECORD_RUNNING, NULL);
     } else {
         count = fb_ring_begin(ring, perf_page, &at);
         for (; count > keep; count--)
             fb_ring_skip(&at);
         for (; count > 1; count--, weight--)
-            record(t, uc, 1, start_ns, &at);
-        record(t, uc, weight, start_ns, &at);
+            record(t, uc, 1, start_ns, FB_RECORD_RUNNING, &at);
+        record(t, uc, weight, start_ns, FB_RECORD_RUNNING, &at);
         fb_ring_end(&at);
     }
     if (ring != NULL)
@@ -378,7 +386,7 @@ static void perf_tick(struct fb_task *t, const void *context)
     if (outside > 0) /* an expiry may come before a whole tick is due */
         records_from_ring(t, context, outside, start_ns);
     record_without(t, weight - outside, FB_RECORD_KERNEL);
-    sum(&t->handler_ns, now_ns() - start_ns);
+    sum(&t->handler_ns, at_most(now_ns() - start_ns, RUN_NS_MAX));
     sum(&t->handler_count, 1);
     fb_code_map_ring();
 }
@@ -394,6 +402,66 @@ bool fb_handle_perf(const siginfo_t *info, void *context)
         return false;
     else if (t != NULL && thread_is_ours(t, context))
         perf_tick(t, context);
+    else
+        stray(1);
+    return true;
+}
+
+bool fb_handler_knows_call(const siginfo_t *info)
+{
+    uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
+
+    return is_bare(info) || (info->si_code == FB_HANDLER_CALL && offset % sizeof *slots == 0 &&
+                             offset / sizeof *slots < slot_count);
+}
+
+/* Where the kernel said that it waits: behind the instruction of the call, or, if the call is to be
+ * restarted, at it. */
+static bool is_where_it_was(const struct fb_task *t, const ucontext_t *uc)
+{
+#if defined(__x86_64__)
+    const uint64_t instruction = 2;
+#else
+    const uint64_t instruction = 4;
+#endif
+    uint64_t pc = fb_cpu_pc(&uc->uc_mcontext);
+
+    return t->parked_sp != 0 && stack_pointer(uc) == t->parked_sp &&
+           (pc == t->parked_pc || pc + instruction == t->parked_pc);
+}
+
+static void wall_tick(struct fb_task *t, const ucontext_t *uc)
+{
+    uint64_t start_ns = now_ns();
+    uint32_t weight = atomic_exchange(&t->owed, 0);
+    uint8_t state = FB_RECORD_RUNNING;
+
+    if (is_where_it_was(t, uc))
+        state = (uint8_t)(FB_RECORD_PARKED | t->parked_site << FB_RECORD_STATE_BITS);
+    else if (start_ns - t->sent_ns > LATE_NS)
+        state = FB_RECORD_RUNNABLE;
+    atomic_store_explicit(&fb_handler_ticked, true, memory_order_relaxed);
+    sum(&t->weight, weight);
+    if (weight > 0 && record(t, uc, weight, start_ns, state, NULL) && state > FB_RECORD_RUNNABLE)
+        atomic_store(&t->parked_found, t->parked_site);
+    sum(&t->handler_ns, at_most(now_ns() - start_ns, RUN_NS_MAX));
+    sum(&t->handler_count, 1);
+    atomic_fetch_add(&t->taken, 1);
+    fb_code_map_ring();
+}
+
+bool fb_handle_wall(const siginfo_t *info, void *context)
+{
+    uintptr_t offset = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)slots;
+    struct fb_task *t = fb_task_self;
+
+    if (!fb_handler_knows_call(info))
+        return false;
+    if (!is_bare(info))
+        t = &slots[offset / sizeof *slots];
+    if (t != NULL && atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_LIVE &&
+        thread_is_ours(t, context))
+        wall_tick(t, context);
     else
         stray(1);
     return true;

@@ -81,6 +81,14 @@ void fb_handler_perf_init(uint64_t interval_ns, uint32_t page, bool kernel);
 /* It is from the perf event of one of the threads. */
 bool fb_handler_knows_event(const siginfo_t *info);
 
+/* The helper's own signals, for the clock wall: its si_code, which the kernel does not use, with
+ * the slot as value. */
+enum { FB_HANDLER_CALL = -100, FB_HANDLER_TURNS = 8 };
+
+bool fb_handle_wall(const siginfo_t *info, void *context);
+
+bool fb_handler_knows_call(const siginfo_t *info);
+
 /* ITIMER_PROF: ours if the kernel sent it without a timer.  tid is the caller's. */
 bool fb_handle_itimer(const siginfo_t *info, void *context);
 

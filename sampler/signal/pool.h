@@ -36,10 +36,11 @@ enum {
 /* What the thread was doing at the tick. */
 enum fb_record_state {
     FB_RECORD_RUNNING = 0,
-    FB_RECORD_PARKED,     /* it waited in the system call that the stack ends in        */
     FB_RECORD_RUNNABLE,   /* it waited for a CPU                                        */
+    FB_RECORD_PARKED,     /* it waited in the system call that the stack ends in        */
     FB_RECORD_THREAD_END, /* without a stack: ticks that were due as the thread ended   */
     FB_RECORD_KERNEL,     /* without a stack: in the kernel, where we may not look      */
+    FB_RECORD_STATE_BITS = 3,
 };
 
 /* One sample as the handler leaves it; the writer alone reads it.
@@ -49,7 +50,7 @@ enum fb_record_state {
  *       12     4  weight in ticks
  *       16     2  depth: how many addresses follow; 0: state says what is known instead
  *       18     1  enum fb_walk_stop
- *       19     1  enum fb_record_state
+ *       19     1  enum fb_record_state, and of a parked one what clock_wall.c calls its place << 3
  *       20     2  index of the thread's slot
  *       22     2  number of the keep with the rest of the walk (signal/keep.h), 0: none
  *       24   8*n  addresses, innermost first: of kernel code (its top bit is set), then of

@@ -57,6 +57,15 @@ struct fb_task {
     _Atomic uint64_t kept;    /* helper: ticks that were due at an end and did not come */
     _Atomic uint64_t overrun; /* the part of weight beyond one tick per signal     */
 
+    /* The clock wall: the helper writes them before it sends a signal; owed also at other times. */
+    _Atomic uint32_t owed;        /* ticks that the next signal stands for              */
+    _Atomic uint32_t taken;       /* handler: signals that it has taken                 */
+    _Atomic uint8_t parked_found; /* handler: parked_site, if it made a record there    */
+    uint8_t parked_site;
+    uint64_t parked_sp; /* where the thread waited then, 0: it did not        */
+    uint64_t parked_pc;
+    uint64_t sent_ns;
+
     uint64_t first_tick_ns;  /* the thread's CPU time at the first tick that is due */
     uint64_t due_before;     /* ticks of weight and kept that are of no concern then */
     bool on_timer;           /* a CPU timer does what the process's clock does elsewhere */
