@@ -3,13 +3,18 @@
 # Exits 0, 1 with a sentence, or 77 where the machine cannot show it.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 
-# Same status, output and messages as without us, with the front from the start and without it.
+# Same status, output and messages as without us: without the front, with it from the start, and with
+# one that comes while the program is at work.
 guarded() { # PROGRAM CASE
-    local status guard
+    local status guard late
     "$hosts/$1" "$2" > plain.out 2> plain.err
     status=$?
-    for guard in 0 1; do
-        FLAMEBANK_GUARD=$guard FLAMEBANK_HZ=1000 profiled "$hosts/$1" "$2" > out 2> err
+    cp "$hosts/throws.so" libjvm.so
+    for guard in 0 1 late; do
+        late=
+        [ $guard = late ] && late=:$folder/libjvm.so
+        FLAMEBANK_GUARD=${guard#late} FLAMEBANK_HZ=1000 FLAMEBANK_OUT=$folder/banks/%e.%p.fbank \
+            LD_PRELOAD=$library$late "$hosts/$1" "$2" > out 2> err
         [ $? = $status ] || fail "$2, guard $guard: another status than $status"
         cmp -s plain.out out || fail "$2, guard $guard: output $(diff plain.out out)"
         cmp -s plain.err err || fail "$2, guard $guard: messages $(diff plain.err err)"
