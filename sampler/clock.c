@@ -234,7 +234,6 @@ void fb_clock_process_stop(void)
 void fb_clock_fork_child(void)
 {
     atomic_store(&in_turn, false);
-    atomic_store(&fb_clock_shared.paused, false);
     atomic_store(&fb_clock_shared.wanted, 0);
     atomic_store(&fb_clock_shared.fallbacks, 0);
     if (row->fork_child != NULL)

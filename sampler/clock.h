@@ -67,7 +67,8 @@ bool fb_clock_misses_the_kernel(void);
 void fb_clock_process_start(void);
 void fb_clock_process_stop(void);
 
-/* In the child of a fork, before its threads are armed: nothing of the parent's clock is left. */
+/* In the child of a fork, before its threads are armed: nothing of the parent's clock is left but a
+ * pause and a rate. */
 void fb_clock_fork_child(void);
 
 /* The helper: does what the clock leaves to it and returns when it wants to do so again

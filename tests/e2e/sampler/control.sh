@@ -21,6 +21,11 @@ paused() { # by file or process
     FLAMEBANK_HZ=250 start "$hosts/pausable" > out 2> err
     heard first
     bank=$(echo banks/*)
+    if [ "$(fact "$bank" manifest.clock_got)" != "${FLAMEBANK_CLOCK:-cpu}" ]; then
+        echo "no $FLAMEBANK_CLOCK clock here"
+        kill "$pid"
+        exit 77
+    fi
     case $1 in file) set -- "$bank" ;; process) set -- "$pid" ;; esac
     "$flamebank" mark "$1" --pause > said 2>&1 || fail "pause: $(cat said)"
     kill -USR1 "$pid"
@@ -48,6 +53,7 @@ paused() { # by file or process
 }
 paused_by_file() { paused file; }
 paused_by_process() { paused process; }
+paused_off_the_tick() { FLAMEBANK_CLOCK=perf paused process; }
 
 # Whatever is appended: the arm goes on, its own chunks are all there, a question behind it is heard.
 rubbish_is_passed_over() {
