@@ -45,7 +45,7 @@ arm64_packages() {
     tests/arm64/packages.sh build/arm64 || [ $? = 77 ]
 }
 torture_long() {
-    FB_TORTURE_SECONDS=100 ctest --test-dir build/release --output-on-failure -R '^e2e/sampler/torture$'
+    FB_TORTURE_SECONDS=75 ctest --test-dir build/release --output-on-failure -R '^e2e/sampler/torture$'
 }
 
 stage "format" format
