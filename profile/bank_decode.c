@@ -377,9 +377,11 @@ static void put_marks(struct fb_bank_decoder *d, struct fb_wire_in *in)
 
     for (uint64_t i = 0; i < n && !in->bad; i++) {
         int64_t mono = fb_wire_get_signed(in), wall = fb_wire_get_signed(in);
-        struct fb_mark m = {.name = get_text(d, in), .flags = fb_wire_get_u8(in)};
-        uint64_t offered = fb_wire_get_varint(in);
+        struct fb_mark m = {.name = get_text(d, in)};
+        uint64_t offered;
 
+        m.flags = fb_wire_get_u8(in);
+        offered = fb_wire_get_varint(in);
         m.offered = offered ? (double)offered / 1000.0 : NAN;
         m.time_ns = wall;
         if (mono != 0 && d->p->wall_offset_ns != 0)
