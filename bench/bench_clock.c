@@ -1,7 +1,7 @@
 /* bench_clock.c - is the clock right, and what does it cost?
  *
- * Weights: threads that spend a known CPU time; Σ weights x interval must be
- * within 3 % of it with the clock cpu.
+ * Weights: threads that spend a known CPU time, in one piece or in bursts of
+ * 0.4 ms; Σ weights x interval must be within 3 % of it with cpu and perf.
  * Bias: work with a known 60/30/10 split in 0.4 ms rounds with sleeps between,
  * fixed or random.  CPU timers expire on the kernel's tick, so work that is
  * locked to the tick is misread; the true shares stand beside the measured ones.
@@ -11,6 +11,7 @@
  * The program runs itself as the host: bench_clock work KIND SECONDS. */
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,8 @@ static void rounds(const char *kind, double seconds)
 
         if (strcmp(kind, "random") == 0)
             nap.tv_nsec = (long)(850000 + drand48() * 5100000);
+        if (strcmp(kind, "bursts") == 0)
+            nap.tv_nsec = (long)(500000 + drand48() * 1000000);
         if (strcmp(kind, "busy") != 0)
             nanosleep(&nap, NULL);
         timed(0, run_a, 240000);
@@ -99,9 +102,12 @@ static int print_range(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the program itself comes first */
 }
 
+static _Atomic uint64_t threads_ns; /* CPU time of those that burnt */
+
 static void *burn(void *seconds)
 {
     run_a((uint64_t)(*(double *)seconds * 1e9));
+    atomic_fetch_add(&threads_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
     return NULL;
 }
 
@@ -118,7 +124,8 @@ static int host(const char *kind, double seconds)
     if (threads == 0)
         rounds(kind, seconds);
     dl_iterate_phdr(print_range, NULL);
-    printf("%llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    printf("%llu %llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+           (unsigned long long)(threads_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     return 0;
 }
 
@@ -127,6 +134,7 @@ static int host(const char *kind, double seconds)
 struct result {
     uint64_t low[PHASES], high[PHASES], spent[PHASES];
     uint64_t cpu_ns;
+    uint64_t threads_ns; /* without the sampler's own thread */
 };
 
 static bool result_read(FILE *in, struct result *r)
@@ -140,9 +148,10 @@ static bool result_read(FILE *in, struct result *r)
         r->high[i] = v[1];
         r->spent[i] = v[2];
     }
-    if (fscanf(in, "%llu", &v[0]) != 1)
+    if (fscanf(in, "%llu %llu", &v[0], &v[1]) != 2)
         return false;
     r->cpu_ns = v[0];
+    r->threads_ns = v[1];
     return true;
 }
 
@@ -211,25 +220,26 @@ static struct fb_profile *bank_take(void)
     return p;
 }
 
-static void weights(const char *self, const char *clock, const char *threads, const char *seconds)
+/* Σ weight x interval against the CPU time that the host says it spent; bursts too. */
+static void weights(const char *self, const char *clock, const char *hz, const char *kind,
+                    const char *seconds)
 {
     struct result r;
     struct fb_profile *p;
-    double expected;
+    double ratio;
 
-    if (!run_host(self, threads, seconds, clock, "100", &r))
+    if (!run_host(self, kind, seconds, clock, hz, &r))
         exit(1);
     p = bank_take();
-    expected = atof(threads) * atof(seconds) * 100;
-    printf("%-7s %2s threads, 100 Hz: weight %5llu of %5.0f ticks: %+.1f %%\n", clock, threads,
-           (unsigned long long)fb_profile_weight(p), expected,
-           ((double)fb_profile_weight(p) / expected - 1) * 100);
+    ratio = (double)fb_profile_weight(p) * (double)p->interval_ns / (double)r.threads_ns;
+    printf("%-7s %5s Hz %-9s %6.3f%s", clock, hz, kind, ratio,
+           ratio > 0.97 && ratio < 1.03 ? "\n" : "  over 3 % off\n");
     fb_profile_free(p);
 }
 
 static void bias(const char *self, const char *clock, const char *hz, const char *kind)
 {
-    static const char seconds[] = "2"; /* asleep nine tenths of the time: 20 s */
+    static const char seconds[] = "1.5"; /* asleep nine tenths of the time: 15 s */
     uint64_t weight[PHASES + 1] = {0};
     struct result r;
     struct fb_profile *p;
@@ -259,18 +269,22 @@ static void bias(const char *self, const char *clock, const char *hz, const char
 
 int main(int argc, char **argv)
 {
-    static const char *const clocks[] = {"cpu", "itimer"};
+    static const char *const clocks[] = {"cpu", "itimer", "perf", "wall"};
+    static const char *const rates[] = {"99", "250", "1000"};
     static const char *const kinds[] = {"fixed", "random", "busy"};
 
     if (argc == 4 && strcmp(argv[1], "work") == 0)
         return host(argv[2], atof(argv[3]));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (size_t c = 0; c < 2; c++) {
-        weights(argv[0], clocks[c], "1", "5");
-        weights(argv[0], clocks[c], "4", "2");
-    }
+    puts("weight x interval / CPU time of the threads (1 and 8 threads, bursts of 0.4 ms):");
+    for (size_t c = 0; c < 3; c++)
+        for (size_t h = 0; h < 3; h++) {
+            weights(argv[0], clocks[c], rates[h], "1", "3");
+            weights(argv[0], clocks[c], rates[h], "8", "0.75");
+            weights(argv[0], clocks[c], rates[h], "bursts", "1");
+        }
     puts("true/measured % of phase a, b, c:");
-    for (size_t c = 0; c < 2; c++)
+    for (size_t c = 0; c < 4; c++)
         for (size_t k = 0; k < 3; k++)
             bias(argv[0], clocks[c], "99", kinds[k]);
     return 0;

@@ -47,7 +47,7 @@ if wants peers; then
     bash "$here/peers.sh" "$build" "$work"
 fi
 if wants clock; then
-    echo "== what the clocks count and what they cost (target: weights within 3 % of CPU time, 1 and 4 threads)"
+    echo "== what the clocks count and what they cost (target: weights of cpu and perf within 3 % of CPU time)"
     "$build/bench/bench_clock"
 fi
 if wants bank; then
