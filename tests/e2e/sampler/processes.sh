@@ -102,7 +102,8 @@ forks_that_throw() { # FORKS
     [ -x "$hosts/thrower" ] || exit 77
     local bank
     FLAMEBANK_HZ=2000 profiled "$hosts/thrower" "$1" libutil.so.1 > out 2> err || fail "status $?"
-    [ "$(cat out)" = "forks $1, hung 0, wrong 0" ] && [ ! -s err ] || fail "$(cat out err)"
+    # At this rate the sampler is above its budget, and says so.
+    [ "$(cat out)" = "forks $1, hung 0, wrong 0" ] && ! grep -v 'took over 1 %' err || fail "$(cat out err)"
     for bank in $(find banks -type f | head -50); do
         whole "$bank"
     done
