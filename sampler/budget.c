@@ -34,6 +34,8 @@ unsigned fb_budget_look(struct fb_budget *b, unsigned scale, unsigned most, uint
 
     if (b->begun && window_ns < FB_BUDGET_WINDOW_NS)
         return scale;
+    if (own > INT64_MAX)
+        own = 0; /* what is left out was read later than the rest */
     b->time_ns = time_ns;
     b->own_ns = own_ns;
     b->process_ns = process_ns;

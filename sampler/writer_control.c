@@ -3,6 +3,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/foreign.h"
+#include "sampler/modules.h"
 #include "sampler/say.h"
 
 enum { SLOWEST_NS = 1000000000 }; /* a tick a second is the least that says anything */
@@ -63,6 +64,7 @@ void fb_writer_events_write(struct fb_writer *w)
 void fb_writer_budget_look(struct fb_writer *w)
 {
     const struct fb_counter_row *c = &w->counters;
+    struct fb_modules_stats tables;
     uint64_t asked_ns = w->config->interval_ns;
     unsigned scale = (unsigned)(fb_clock_interval() / asked_ns);
     unsigned most = asked_ns < SLOWEST_NS ? (unsigned)(SLOWEST_NS / asked_ns) : 1;
@@ -72,8 +74,11 @@ void fb_writer_budget_look(struct fb_writer *w)
         return;
     if (most > FB_CLOCK_SCALE_MAX)
         most = FB_CLOCK_SCALE_MAX;
+    /* Rows of new code are made once each; fewer samples would not make them cheaper. */
+    fb_modules_stats_get(&tables);
     now = fb_budget_look(&w->budget, scale, most, (uint64_t)c->time_ns,
-                         (uint64_t)(c->value[FB_COUNTER_HANDLER] + c->value[FB_COUNTER_WRITER]),
+                         (uint64_t)(c->value[FB_COUNTER_HANDLER] + c->value[FB_COUNTER_WRITER]) -
+                             tables.build_ns,
                          (uint64_t)c->value[FB_COUNTER_PROCESS_CPU]);
     if (now == scale)
         return;

@@ -48,6 +48,16 @@ static void what_the_start_cost_is_no_reason(void **state)
     assert_int_equal(go(&c, 40, 1000, 300), 1);
 }
 
+static void a_cost_that_shrinks_is_none(void **state)
+{
+    struct course c = {.scale = 1, .own_ns = 500000000};
+
+    (void)state;
+    go(&c, 1, 1000, 300);
+    c.own_ns -= 400000000; /* what is left out was read later */
+    assert_int_equal(go(&c, 20, 1000, 300), 1);
+}
+
 static void what_an_idle_program_pays_for_counters_is_no_reason(void **state)
 {
     struct course c = {.scale = 1};
@@ -102,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cost_over_the_budget_lowers_the_rate_by_the_factor_that_meets_it),
         cmocka_unit_test(what_the_start_cost_is_no_reason),
+        cmocka_unit_test(a_cost_that_shrinks_is_none),
         cmocka_unit_test(what_an_idle_program_pays_for_counters_is_no_reason),
         cmocka_unit_test(the_rate_comes_back_by_halves_after_thirty_cheap_seconds),
         cmocka_unit_test(a_rate_that_would_be_lowered_again_does_not_come_back),
