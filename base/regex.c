@@ -33,7 +33,8 @@ enum fb_status fb_regex_new(const char *pattern, bool ignore_case, struct fb_reg
         char why[160];
 
         (void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
-        return fb_fail(err, FB_EFORMAT, "pattern '%s': %s at offset %zu", pattern, why, offset);
+        return fb_fail(err, FB_EFORMAT, "pattern '%.200s%s': %s at offset %zu", pattern,
+                       strlen(pattern) > 200 ? "..." : "", why, offset);
     }
     (void)pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
     regex = fb_alloc(sizeof *regex);

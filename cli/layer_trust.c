@@ -373,19 +373,46 @@ static char *include_name(const char *rules)
     return real ? real : fb_strdup(rules);
 }
 
+static bool is_inside(const struct package *inner, const struct package *outer)
+{
+    size_t n = strlen(outer->name);
+
+    return !inner->is_module && !outer->is_module && strncmp(inner->name, outer->name, n) == 0 &&
+           (inner->name[n] == '.' || inner->name[n] == ':' || inner->name[n] == '/');
+}
+
+/* Those that are suggested, in front.  "java.util" takes all of "java.util.concurrent": what is
+ * inside another stands before it, else by share. */
+static size_t suggestions_pick(struct package *items, size_t count)
+{
+    size_t picked = 0;
+
+    for (size_t i = 0; i < count && picked < SUGGESTED_MAX && items[i].share > 0; i++) {
+        struct package item = items[i];
+        size_t at = 0;
+
+        if (is_nameless(item.name))
+            continue;
+        while (at < picked && !is_inside(&item, &items[at]))
+            at++;
+        items[i] = items[picked]; /* the nameless one that was there */
+        memmove(&items[at + 1], &items[at], (picked - at) * sizeof *items);
+        items[at] = item;
+        picked++;
+    }
+    return picked;
+}
+
 static void suggestions_put(struct fb_buf *out, const struct fb_view *view,
-                            const struct package *items, size_t count)
+                            const struct package *items, size_t shown)
 {
     char *include = include_name(fb_layers_name(view->layers));
     struct fb_buf layers = {0}, rules = {0};
-    size_t shown = 0;
 
-    for (size_t i = 0; i < count && shown < SUGGESTED_MAX && items[i].share > 0; i++) {
-        const char *comma = shown ? ",\n    " : "";
+    for (size_t i = 0; i < shown; i++) {
+        const char *comma = i > 0 ? ",\n    " : "";
         char name[61];
 
-        if (is_nameless(items[i].name))
-            continue;
         (void)snprintf(name, sizeof name, "%s", items[i].name);
         fb_buf_printf(&layers, "%s{\"name\": ", comma);
         fb_json_put_string(&layers, name, strlen(name));
@@ -395,7 +422,6 @@ static void suggestions_put(struct fb_buf *out, const struct fb_view *view,
         fb_buf_printf(&rules, ", \"%s\": ", items[i].is_module ? "module" : "leaf");
         pattern_put(&rules, &items[i]);
         fb_buf_printf(&rules, ", \"comment\": \"%.2f %%\"}", 100 * items[i].share);
-        shown++;
     }
     fb_buf_puts(out, "{\n  \"include\": ");
     fb_json_put_string(out, include, strlen(include));
@@ -420,7 +446,7 @@ int fb_suggest_say(const struct fb_args *args, const struct fb_view *view)
     if (fb_view_self(args, view, 0, &self, &step, &err) != FB_OK)
         return fb_say_error(&err);
     items = packages_get(view, self, &count);
-    suggestions_put(&out, view, items, count);
+    suggestions_put(&out, view, items, suggestions_pick(items, count));
     status = fb_say_bytes(out.data, out.len);
     for (size_t i = 0; i < count; i++)
         free(items[i].name);

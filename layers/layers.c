@@ -9,7 +9,7 @@
 enum fb_status fb_layers_load(const char *preset_or_path, struct fb_layers **ret_layers,
                               struct fb_err *err)
 {
-    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX + 1};
+    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX};
     enum fb_status r = fb_rules_read(preset_or_path, &text, err);
 
     if (r == FB_OK)

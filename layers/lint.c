@@ -164,9 +164,10 @@ static bool nests_repeats(const char *pattern)
             continue;
         end = item_end(c); /* behind its ")" */
         first = c + 1;
-        if (*first == '?')
-            first += strcspn(first, ":>=!") + 1;
-        if (end - c > 3 && is_repeat(end) && is_repeat(end - 2) && is_repeat(item_end(first)))
+        if (*first == '?') /* "(?:", "(?<name>", "(?|" */
+            first += strcspn(first, ":>=!|)") + 1;
+        if (first < end && end - c > 3 && is_repeat(end) && is_repeat(end - 2) &&
+            is_repeat(item_end(first)))
             return true;
     }
     return false;
@@ -247,6 +248,15 @@ static void idle_lint(struct work *w)
     }
 }
 
+/* A preset may try a rule of what it includes before its own: that is no mistake. */
+static enum fb_lint_level repeated_level(const struct fb_layer_rule *a,
+                                         const struct fb_layer_rule *b)
+{
+    if (a->file == b->file)
+        return FB_LINT_ERROR;
+    return a->layer == b->layer ? FB_LINT_NOTE : FB_LINT_WARNING;
+}
+
 static void rules_lint(struct work *w)
 {
     const struct fb_layers *l = w->in->layers;
@@ -255,8 +265,7 @@ static void rules_lint(struct work *w)
         for (size_t k = 0; k < r; k++) {
             if (strcmp(l->rules[k].text, l->rules[r].text) != 0)
                 continue;
-            add(w, l->rules[k].file == l->rules[r].file ? FB_LINT_ERROR : FB_LINT_WARNING,
-                "repeated", (uint16_t)r, NAN,
+            add(w, repeated_level(&l->rules[k], &l->rules[r]), "repeated", (uint16_t)r, NAN,
                 fb_format("rule %zu of %s has the same tests, so this one can never decide",
                           l->rules[k].line, l->rules[k].file));
             break;

@@ -1,10 +1,10 @@
 /* One spelling for class paths: profilers write java/lang/String.length or java.lang.String.length,
  * and a rule for one of them silently missed the other.
  *
- * A name is taken for a class path if it has a '/', no '.' before the first one (that would be an
- * import path: github.com/x/y.F) and no byte that class paths lack (blanks, ':', '(' but for a
- * signature).  Go's net/http.Get is taken for one too, which does no harm: the '/' of a pattern
- * matches either separator there. */
+ * A name is taken for a class path if it has no byte that class paths lack (blanks, ':', '(' but
+ * for a signature), and either a '/' with no '.' before it (that would be an import path:
+ * github.com/x/y.F), or dots alone, two at least: package, class, method.  Go's net/http.Get is
+ * taken for one too, which does no harm: the '/' of a pattern matches either separator there. */
 #include <stdint.h>
 #include <string.h>
 
@@ -20,13 +20,24 @@ static bool is_path_byte(unsigned char c)
     return set[c / 64] >> c % 64 & 1;
 }
 
-static bool is_class_path(const char *text, size_t len)
+/* A '/' that is no separator of packages: "Foo$$Lambda$79/0x00007ff79d445a48.apply". */
+static bool is_hidden_class(const char *slash, const char *end)
 {
-    const char *slash = memchr(text, '/', len);
+    return end - slash > 2 && slash[1] == '0' && slash[2] == 'x';
+}
 
-    if (!slash || slash == text || memchr(text, '.', (size_t)(slash - text)))
+/* `end` is where a signature begins. */
+static bool is_class_path(const char *text, size_t end, const char *slash)
+{
+    const char *dot = memchr(text, '.', end);
+
+    if (slash == text)
         return false;
-    for (size_t i = 0; i < len && text[i] != '('; i++)
+    if (slash && dot && dot < slash && !is_hidden_class(slash, text + end))
+        return false;
+    if (!slash && (!dot || !memchr(dot + 1, '.', (size_t)(text + end - dot - 1))))
+        return false;
+    for (size_t i = 0; i < end; i++)
         if (!is_path_byte((unsigned char)text[i]))
             return false;
     return true;
@@ -35,18 +46,19 @@ static bool is_class_path(const char *text, size_t len)
 struct fb_name_view fb_name_view(const char *text, size_t len, struct fb_buf *scratch)
 {
     struct fb_name_view view = {text, len > FB_LAYERS_NAME_MAX ? FB_LAYERS_NAME_MAX : len, false};
-    size_t end;
+    const char *paren = memchr(text, '(', view.len), *slash;
+    size_t end = paren ? (size_t)(paren - text) : view.len; /* a signature keeps its slashes */
 
-    if (!is_class_path(view.text, view.len))
+    slash = memchr(text, '/', end);
+    view.is_dotted = is_class_path(text, end, slash);
+    if (!view.is_dotted || !slash)
         return view;
     scratch->len = 0;
     fb_buf_add(scratch, text, view.len);
-    end = strcspn(scratch->data, "("); /* a signature keeps its slashes */
     for (size_t i = 0; i < end; i++)
         if (scratch->data[i] == '/')
             scratch->data[i] = '.';
     view.text = scratch->data;
-    view.is_dotted = true;
     return view;
 }
 

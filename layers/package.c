@@ -73,8 +73,13 @@ static bool put_java(struct fb_buf *out, const char *text, size_t len, size_t de
     }
     if (dots == 0 || !islower((unsigned char)text[0]) || memmem(text, end, ".so", 3))
         return false;
-    for (size_t cut = dots > 1 ? 2 : 1; cut > 0; cut--)
+    for (size_t cut = dots > 1 ? 2 : 1; cut > 0; cut--) {
         end = (size_t)((const char *)memrchr(text, '.', end) - text);
+        /* "Foo$$Lambda$79.0x00007ff79d445a48.apply": the address is of the class's name */
+        if (cut == 1 && memmem(text + end, len - end, ".0x", 3) == text + end &&
+            memrchr(text, '.', end))
+            cut++;
+    }
     put_segments(out, text, end, ".", depth);
     return true;
 }

@@ -4,6 +4,7 @@
  * its own.  A file that two others include counts where it comes first. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/vec.h"
@@ -74,10 +75,21 @@ static enum fb_status include_name(const char *wanted, const char *includer, cha
 static enum fb_status load(struct fb_sources *sources, const char *text, size_t len,
                            const char *name, const struct chain *outer, struct fb_err *err);
 
+/* One file has many paths: "a.json", "./a.json", links. */
+static bool is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (strcmp(a, b) == 0)
+        return true;
+    return fb_rules_name_is_path(a) && fb_rules_name_is_path(b) && stat(a, &x) == 0 &&
+           stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static bool is_loaded(const struct fb_sources *sources, const char *name)
 {
     for (size_t i = 0; i < sources->count; i++)
-        if (strcmp(sources->items[i].name, name) == 0)
+        if (is_same(sources->items[i].name, name))
             return true;
     return false;
 }
@@ -85,13 +97,15 @@ static bool is_loaded(const struct fb_sources *sources, const char *name)
 static enum fb_status include(struct fb_sources *sources, const char *wanted,
                               const struct chain *chain, struct fb_err *err)
 {
-    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX + 1};
+    struct fb_buf text = {.max = FB_LAYERS_TEXT_MAX};
     char *name = NULL;
     enum fb_status r = include_name(wanted, chain->name, &name, err);
 
     for (const struct chain *c = chain; r == FB_OK && c; c = c->outer)
-        if (strcmp(c->name, name) == 0)
+        if (is_same(c->name, name)) {
             r = fb_fail(err, FB_EFORMAT, "'include' of '%s', which includes this file", name);
+            break;
+        }
     if (r == FB_OK && !is_loaded(sources, name)) {
         r = fb_rules_read(name, &text, err);
         if (r == FB_OK)

@@ -81,6 +81,19 @@ static enum fb_status items_check(const struct fb_json *v, const char *key, size
     return FB_OK;
 }
 
+/* As it stands in the file, but "operator<<" without JSON's escapes for web pages.  Tables make
+ * control bytes harmless. */
+static void quoted_put(struct fb_buf *out, const char *text)
+{
+    fb_buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fb_buf_putc(out, '\\');
+        fb_buf_putc(out, *text);
+    }
+    fb_buf_putc(out, '"');
+}
+
 static void text_add(struct fb_buf *text, const char *key, const struct fb_json *v, size_t count)
 {
     const char *comma =
@@ -89,10 +102,8 @@ static void text_add(struct fb_buf *text, const char *key, const struct fb_json 
 
     fb_buf_printf(text, "%s%s ", comma, key);
     for (size_t i = 0; i < count; i++) {
-        const char *item = fb_json_string(item_at(v, i), "");
-
         fb_buf_puts(text, i ? " | " : "");
-        fb_json_put_string(text, item, strlen(item));
+        quoted_put(text, fb_json_string(item_at(v, i), ""));
     }
 }
 

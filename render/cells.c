@@ -63,3 +63,18 @@ void fb_cell_interval_note(struct fb_table *t, const struct fb_diff_shares *shar
     if (shares->is_assumed)
         fb_table_note(t, "* no times, or too short: the correlation of the samples is assumed.");
 }
+
+void fb_row_empty(struct fb_table *t, const char *name, struct fb_buf *names)
+{
+    fb_table_data_row(t);
+    fb_buf_printf(names, "%s%s", names->len > 0 ? ", " : "Without a sample: ", name);
+}
+
+void fb_row_empty_note(struct fb_table *t, struct fb_buf *names)
+{
+    if (names->len > 0) {
+        fb_buf_putc(names, '.');
+        fb_table_note(t, names->data);
+    }
+    fb_buf_done(names);
+}

@@ -17,4 +17,10 @@ void fb_cell_interval(struct fb_table *t, double part, double whole,
 void fb_cell_interval_data(struct fb_table *t, const struct fb_diff_shares *shares, size_t key);
 void fb_cell_interval_note(struct fb_table *t, const struct fb_diff_shares *shares);
 
+/* Makes the row that was just filled one for CSV and JSON, since it has no sample, and adds its
+ * name to `names`; the note says them all, and frees them.  A preset has layers for much that one
+ * program never runs. */
+void fb_row_empty(struct fb_table *t, const char *name, struct fb_buf *names);
+void fb_row_empty_note(struct fb_table *t, struct fb_buf *names);
+
 #endif

@@ -102,6 +102,7 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     size_t count = fb_layers_count(layers);
     double *sums = fb_layers_sum(layers, tree, layer_of_node, self);
     double whole = sum(sums, count);
+    struct fb_buf empty = {0};
 
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     fb_table_column(t, "share_percent", "share %", FB_ALIGN_RIGHT);
@@ -126,6 +127,8 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
         fb_table_text(t, "");
         fb_table_text(t, "");
         fb_cell_interval_data(t, by_layer, i);
+        if (i + 1 < count && sums[i] <= 0)
+            fb_row_empty(t, fb_layers_get(layers, i)->name, &empty);
         if (i + 1 == count)
             other_rows(t, tree, fns, layer_of_node, (uint16_t)i, self, whole);
     }
@@ -139,6 +142,7 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_tone(t, FB_TONE_STRONG);
     fb_table_note(t, "Self time, each stack in the first layer whose rule matches it. Not in any "
                      "row: time off the CPU, CPU outside the profiled process, lost samples.");
+    fb_row_empty_note(t, &empty);
     fb_cell_interval_note(t, by_layer);
     free(sums);
     return t;

@@ -46,9 +46,10 @@ void fb_table_text(struct fb_table *t, const char *text); /* next cell of the ro
 void fb_table_text_n(struct fb_table *t, const char *text, size_t len);
 void fb_table_number(struct fb_table *t, double value, int decimals); /* NAN: "n/a"    */
 void fb_table_textf(struct fb_table *t, double value, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4))); /* a number shown in words of its own */
-void fb_table_mute(struct fb_table *t);    /* the row carries no verdict */
-void fb_table_rule(struct fb_table *t);    /* a line before the next row */
+    __attribute__((format(printf, 3, 4)));  /* a number shown in words of its own */
+void fb_table_mute(struct fb_table *t);     /* the row carries no verdict */
+void fb_table_data_row(struct fb_table *t); /* the row is in CSV and JSON only */
+void fb_table_rule(struct fb_table *t);     /* a line before the next row */
 void fb_table_note(struct fb_table *t, const char *sentence);
 
 /* What the last cell says: shown as a colour (if asked) and in bold, never as a colour alone. */

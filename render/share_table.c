@@ -16,6 +16,7 @@ struct work {
     double *whole;   /* by arm */
     size_t *order;   /* keys that are shown */
     size_t count, shown;
+    struct fb_buf empty; /* names of the rows without a sample */
 };
 
 static double largest(const struct work *w, size_t key)
@@ -117,7 +118,7 @@ static void amounts(struct fb_table *t, const struct work *w, const double *amou
         fb_cell_interval_data(t, shares, key);
 }
 
-static void key_row(struct fb_table *t, const struct work *w, size_t key)
+static void key_row(struct fb_table *t, struct work *w, size_t key)
 {
     double *amount = fb_alloc_array(w->in->arms_count, sizeof *amount);
 
@@ -126,6 +127,8 @@ static void key_row(struct fb_table *t, const struct work *w, size_t key)
     fb_table_row(t);
     fb_table_text(t, w->in->keys->names[key]);
     amounts(t, w, amount, w->in->arms[0].shares, key);
+    if (w->in->keep_empty && largest(w, key) <= 0 && key + 1 < w->in->keys->count)
+        fb_row_empty(t, w->in->keys->names[key], &w->empty); /* the last is what is left over */
     free(amount);
 }
 
@@ -194,6 +197,7 @@ struct fb_table *fb_render_shares(const struct fb_share_input *in)
         fb_table_note(t, "The rows overlap: a stack counts once in each row that has a frame of "
                          "it. Never add them up.");
     }
+    fb_row_empty_note(t, &w.empty);
     if (in->arms_count == 1)
         fb_cell_interval_note(t, in->arms[0].shares);
     work_done(&w);
@@ -220,6 +224,7 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
                                       const char *title)
 {
     struct fb_table *t = fb_table_new(title);
+    struct fb_buf empty = {0};
 
     fb_table_column(t, "boundary", "boundary", FB_ALIGN_LEFT);
     fb_table_column(t, "layer", "beside layer", FB_ALIGN_LEFT);
@@ -241,6 +246,7 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
     for (size_t b = 0; b < fb_layers_boundaries_count(layers); b++) {
         const struct fb_boundary *boundary = fb_layers_boundary(layers, b);
         bool has_layer = boundary->layer != FB_NO_LAYER;
+        double most = 0;
 
         fb_table_row(t);
         fb_table_text(t, boundary->name);
@@ -251,6 +257,7 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
 
             for (size_t l = 0; l < fb_layers_count(layers); l++)
                 whole += sums[l];
+            most = fmax(most, weight);
             fb_cell_percent(t, weight, whole);
             fb_table_number(t, weight, 0);
             if (has_layer)
@@ -259,11 +266,14 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
                 fb_table_text(t, "");
             free(sums);
         }
+        if (most <= 0)
+            fb_row_empty(t, boundary->name, &empty);
     }
     fb_table_note(t, fb_layers_boundaries_count(layers) > 0
                          ? "Boundaries are frames that inlining does not cross. A stack that has "
                            "one counts once in its row, however often it recurs; rows overlap, "
                            "never add them up."
                          : "These rules have no boundaries.");
+    fb_row_empty_note(t, &empty);
     return t;
 }

@@ -175,6 +175,12 @@ void fb_table_mute(struct fb_table *t)
     t->rows[t->rows_count - 1].is_muted = true;
 }
 
+void fb_table_data_row(struct fb_table *t)
+{
+    assert(t->rows_count > 0);
+    t->rows[t->rows_count - 1].is_data = true;
+}
+
 void fb_table_rule(struct fb_table *t)
 {
     t->rule_next = true;

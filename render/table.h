@@ -28,6 +28,7 @@ struct fb_table_cell {
 struct fb_table_row {
     size_t first, count; /* of cells[] */
     bool is_muted, has_rule;
+    bool is_data; /* CSV and JSON only */
 };
 
 struct fb_table {

@@ -83,7 +83,8 @@ void fb_table_write_md(const struct fb_table *const *tables, size_t count, bool 
         if (t->rows_count > 0)
             put_headings(t, out);
         for (size_t r = 0; r < t->rows_count; r++)
-            put_row(t, r, out);
+            if (!t->rows[r].is_data)
+                put_row(t, r, out);
         for (size_t n = 0; n < t->notes_count; n++) {
             fb_buf_putc(out, '\n');
             put_text(out, t->notes[n], strlen(t->notes[n]));

@@ -79,7 +79,7 @@ static void measure(struct page *pg)
             continue;
         pg->widths[c] = fb_width(col->heading, strlen(col->heading));
         for (size_t r = 0; r < t->rows_count; r++) {
-            const struct fb_table_cell *cell = fb_table_cell(t, r, c);
+            const struct fb_table_cell *cell = t->rows[r].is_data ? NULL : fb_table_cell(t, r, c);
             size_t width = cell ? cell_width(col, cell->text, cell->len) : 0;
 
             if (width > pg->widths[c])
@@ -267,7 +267,8 @@ static void put_table(struct page *pg)
     if (t->rows_count > 0)
         put_headings(pg);
     for (size_t r = 0; r < t->rows_count; r++)
-        put_row(pg, r);
+        if (!t->rows[r].is_data)
+            put_row(pg, r);
     if (t->notes_count > 0 && t->rows_count > 0)
         fb_buf_putc(pg->out, '\n');
     for (size_t i = 0; i < t->notes_count; i++)

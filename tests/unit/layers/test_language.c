@@ -62,7 +62,15 @@ static const struct {
     {"{'layer': 'a', 'not': {'kind': 'kernel'}}", "w;y_[k]", "other", AS_IS},
     /* class paths: one spelling */
     {"{'layer': 'a', 'leaf': '^com/acme/'}", "com/acme/Box.open", "a", AS_IS},
-    {"{'layer': 'a', 'leaf': '^com/acme/'}", "com.acme.Box.open", "other", AS_IS},
+    {"{'layer': 'a', 'leaf': '^com/acme/'}", "com.acme.Box.open", "a", AS_IS},
+    {"{'layer': 'a', 'leaf': '^com/acme/'}", "com.acme.Box.open(La/B)V", "a", AS_IS},
+    {"{'layer': 'a', 'leaf': '^com/[^/]+/Box'}", "com.acme.lib.Box.open", "other", AS_IS},
+    {"{'layer': 'a', 'leaf': '^com/acme/.*apply$'}", "com.acme.Box$$Lambda$7/0x0000f.apply", "a",
+     AS_IS},
+    {"{'layer': 'a', 'leaf': '^com\\\\.acme\\\\..*apply$'}", "com/acme/Box$$Lambda/0x00f.apply",
+     "a", AS_IS},
+    {"{'layer': 'a', 'leaf': '^read/'}", "read.cold", "other", AS_IS},
+    {"{'layer': 'a', 'leaf': '^acme/'}", "github.com/acme.Open", "other", AS_IS},
     {"{'layer': 'a', 'leaf': '^com\\\\.acme\\\\.'}", "com/acme/Box.open", "a", AS_IS},
     {"{'layer': 'a', 'leaf': '^com.acme.Box.open$'}", "com/acme/Box.open", "a", AS_IS},
     {"{'layer': 'a', 'leaf': '^com/[^/]+/Box\\\\.'}", "com/acme/Box.open", "a", AS_IS},
@@ -210,7 +218,8 @@ static void a_boundary_is_anywhere_on_the_stack(void **state)
         const char *stack;
         uint64_t bits;
     } rows[] = {{"main;acme/Json.write;y;z", 1},
-                {"app!h;acme.Json.write", 2},
+                {"app!h;acme.Json.write", 3},
+                {"app!h;acme.Jsonz.write", 2},
                 {"app!h;acme/Json.write;acme/Json.write", 3},
                 {"lib!h;y", 0},
                 {"x", 4}};
@@ -277,10 +286,11 @@ static int make_folder(void **state)
              "{'layer': 'y', 'leaf': '^mine$'}], 'boundaries': [{'name': 'b', 'frames': 'own'}]}");
     put_file("loop.json", "{'include': 'loop2.json'}");
     put_file("loop2.json", "{'include': 'loop.json'}");
+    put_file("self.json", "{'include': './self.json'}");
     put_file("bad.json", "{'include': 'worse.json'}");
     put_file("worse.json", "{'layers': [{'name': 'z'}], 'rules': [{'layer': 'z'}]}");
     put_file("twice.json", "{'include': ['base.json', 'only.json', 'base.json']}");
-    put_file("only.json", "{'include': 'base.json'}");
+    put_file("only.json", "{'include': './base.json'}");
     return 0;
 }
 
@@ -331,6 +341,10 @@ static void an_include_is_read_once_and_not_in_a_circle(void **state)
     assert_int_equal(load("loop.json", &layers, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "loop2.json: 'include' of '"));
     assert_non_null(strstr(err.text, "which includes this file"));
+    /* itself, by another spelling of its path: one sentence, not a chain of them */
+    assert_int_equal(load("self.json", &layers, &err), FB_EFORMAT);
+    assert_non_null(strstr(err.text, "self.json: 'include' of '"));
+    assert_null(strstr(strstr(err.text, "which includes"), "self.json"));
     assert_int_equal(load("bad.json", &layers, &err), FB_EFORMAT);
     assert_non_null(strstr(err.text, "worse.json: rule 1: no test"));
     assert_null(layers);

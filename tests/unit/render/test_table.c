@@ -44,6 +44,35 @@ static struct fb_table *sample(void)
     return t;
 }
 
+static void a_row_for_data_is_not_for_people(void **state)
+{
+    static const struct {
+        const char *format;
+        bool has_row;
+    } rows[] = {{"text", false}, {"md", false}, {"csv", true}, {"json", true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fb_table *t = fb_table_new("T");
+        struct fb_buf out = {0};
+
+        fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
+        fb_table_row(t);
+        fb_table_text(t, "shown");
+        fb_table_row(t);
+        fb_table_text(t, "hidden, and much wider");
+        fb_table_data_row(t);
+        fb_table_writer_find(rows[i].format)
+            ->write((const struct fb_table *const *)&t, 1, false, &out);
+        assert_int_equal(strstr(out.data, "hidden") != NULL, rows[i].has_row);
+        assert_non_null(strstr(out.data, "shown"));
+        if (i == 0)
+            assert_string_equal(out.data, "T\n\nlayer\n─────\nshown\n");
+        fb_buf_done(&out);
+        fb_table_free(t);
+    }
+}
+
 static void text_aligns_columns_under_their_groups(void **state)
 {
     struct fb_table *t = sample();
@@ -295,6 +324,7 @@ static void unknown_formats_are_not_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_for_data_is_not_for_people),
         cmocka_unit_test(text_aligns_columns_under_their_groups),
         cmocka_unit_test(markdown_names_the_group_in_each_heading),
         cmocka_unit_test(csv_has_every_column_in_full_precision),
