@@ -95,7 +95,7 @@ struct fb_diff_row {
     bool within_delta;  /* a DIFF that is also equivalent within delta                */
     bool on_share;      /* d is of the share of samples, not of ms per request        */
     bool is_total;      /* the sum of all layers: the last layer row                  */
-    bool is_moved; /* a layer that differs though its boundaries are the same: inlining moved it */
+    bool is_moved; /* a layer that differs and whose boundaries did not follow: inlining moved it */
 };
 
 enum fb_diff_metric {

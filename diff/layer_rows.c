@@ -245,21 +245,41 @@ static void row_fill(struct fb_diff *diff, size_t step, size_t index, struct fb_
     row_verdict(diff, step, index, row, shares, shares + s->pairs_count);
 }
 
+/* Whether the boundary, not resolved itself, rules out that it lost or won what the layer did: its
+ * interval excludes that change.  A layer larger than its boundary is not the inside of it. */
+static bool did_not_follow(const struct fb_diff_row *boundary, const struct fb_diff_row *layer)
+{
+    bool on_share = layer->on_share;
+    double whole = on_share ? boundary->control.share : boundary->control.ms;
+    double from = on_share ? layer->control.share : layer->control.ms;
+    double moved = from * layer->change, d;
+
+    if (boundary->verdict != FB_VERDICT_UNRESOLVED || boundary->on_share != on_share)
+        return false;
+    if (!(from <= whole) || !(whole + moved > 0))
+        return false;
+    d = log((whole + moved) / whole);
+    return d < boundary->d_lo || d > boundary->d_hi;
+}
+
 /* A layer's self time moved, and the code that it is the inside of did not: another process inlines
- * other methods (docs/statistics.md, 8). */
+ * other methods (docs/statistics.md, 8).  What a layer lost may be spread over several boundaries,
+ * so there each must be the same. */
 static void moved_mark(struct fb_diff_step *out)
 {
     for (size_t l = 0; l + 1 < out->layers_count; l++) {
-        size_t same = 0, others = 0;
+        struct fb_diff_row *layer = &out->layers[l];
+        size_t same = 0, left = 0, all = 0;
 
         for (size_t b = 0; b < out->boundaries_count; b++) {
             if (out->boundaries[b].layer != l)
                 continue;
+            all++;
             same += out->boundaries[b].verdict == FB_VERDICT_SAME;
-            others += out->boundaries[b].verdict != FB_VERDICT_SAME;
+            left += did_not_follow(&out->boundaries[b], layer);
         }
-        out->layers[l].is_moved =
-            out->layers[l].verdict == FB_VERDICT_DIFF && same > 0 && others == 0;
+        layer->is_moved = layer->verdict == FB_VERDICT_DIFF && all > 0 &&
+                          (same == all || (all == 1 && left == 1));
     }
 }
 

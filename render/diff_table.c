@@ -164,7 +164,7 @@ static void verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int s
     if (r->within_delta)
         why_add(&why, "smaller than the margin that counts");
     if (r->is_moved)
-        why_add(&why, "moved by inlining: its boundary is the same");
+        why_add(&why, "moved by inlining: its boundary did not follow");
     fb_table_text_n(t, why.data, why.len);
     fb_buf_done(&why);
     fb_buf_done(&verdict);

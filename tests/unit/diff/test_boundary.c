@@ -64,6 +64,36 @@ static void a_leaf_layer_that_moved_inside_its_boundary_is_marked(void **state)
     world_done(&w, diff);
 }
 
+/* Seconds swing, so that the boundary is not resolved within 10 %; but it has not won what the
+ * layer did.  Where the layer itself grew by as much, it may have. */
+static void a_boundary_that_is_not_resolved_can_rule_the_change_out(void **state)
+{
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        struct world w;
+        struct fb_diff *diff;
+
+        world_init(&w, RULES);
+        for (int a = 0; a < 2; a++) {
+            struct fb_profile *p = world_arm(&w, a == 1, 110);
+
+            for (size_t s = 0; s < 110; s++) {
+                unsigned json = a == 1 ? 36 : 12, swing = s / 10 % 2 ? 12 : 0;
+
+                world_samples(p, s, "main;encode;json_put", json);
+                world_samples(p, s, "main;encode;app_put", (more ? 12 : 48 - json) + swing);
+                world_samples(p, s, "main;app_work", 60 - swing);
+            }
+        }
+        diff = world_diff(&w, NULL);
+        assert_int_equal(world_layer(diff, 0, "codec")->verdict, FB_VERDICT_DIFF);
+        if (!more)
+            assert_int_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_UNRESOLVED);
+        assert_int_equal(world_layer(diff, 0, "codec")->is_moved, !more);
+        world_done(&w, diff);
+    }
+}
+
 static void a_layer_whose_boundary_grew_too_is_not_marked(void **state)
 {
     struct world w;
@@ -81,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_boundary_counts_each_stack_once_and_rows_overlap),
         cmocka_unit_test(a_leaf_layer_that_moved_inside_its_boundary_is_marked),
+        cmocka_unit_test(a_boundary_that_is_not_resolved_can_rule_the_change_out),
         cmocka_unit_test(a_layer_whose_boundary_grew_too_is_not_marked),
     };
 

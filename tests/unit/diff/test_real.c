@@ -320,6 +320,7 @@ static void more_json_is_found_at_its_boundary_where_the_leaf_layer_misleads(voi
         leaf_least = fmin(leaf_least, leaf);
         leaf_most = fmax(leaf_most, leaf);
         assert_int_equal(boundary->verdict, FB_VERDICT_DIFF);
+        assert_false(world_layer(diff, 0, "JSON")->is_moved);
         assert_true(boundary->d_lo <= 0.36 && 0.36 <= boundary->d_hi); /* the share's truth */
         world_done(&w, diff);
     }
@@ -331,6 +332,7 @@ static void more_json_is_found_at_its_boundary_where_the_leaf_layer_misleads(voi
 static void runs_alike_agree_at_the_boundary(void **state)
 {
     static const char *const pairs[][2] = {{"rest/K1", "rest/K2"}, {"rest/J1", "rest/J2"}};
+    size_t marked = 0;
 
     (void)state;
     skip_without_runs();
@@ -339,9 +341,15 @@ static void runs_alike_agree_at_the_boundary(void **state)
         struct fb_diff *diff = pair_diff(&w, pairs[i][0], pairs[i][1], true);
 
         print_rows(diff->steps[0].boundaries, 1);
+        print_rows(world_layer(diff, 0, "JSON"), 1);
         assert_int_not_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_DIFF);
+        if (world_layer(diff, 0, "JSON")->verdict == FB_VERDICT_DIFF) {
+            assert_true(world_layer(diff, 0, "JSON")->is_moved);
+            marked++;
+        }
         world_done(&w, diff);
     }
+    assert_int_equal(marked, 1); /* J: the leaf layer halves, and is told to be moved */
 }
 
 int main(void)
