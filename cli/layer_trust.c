@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "cli/layer_views.h"
 #include "cli/say.h"
 #include "symbolize/symbolize.h"
 
-enum { RULE_WIDTH = 90, SUGGESTED_MAX = 20, SUGGESTED_DEPTH = 3 };
+enum { RULE_WIDTH = 90, SUGGESTED_MAX = 20, SUGGESTED_DEPTH = 3, LAYER_NAME = 61 };
 
 static void rule_columns(struct fb_table *t)
 {
@@ -318,15 +319,16 @@ static struct package *packages_get(const struct fb_view *view, const double *se
     fb_keys_make(&keys, FB_BY_PACKAGE, SUGGESTED_DEPTH, NULL, NULL, &view->tree, &view->fns);
     items = fb_alloc_array(keys.count, sizeof *items);
     for (size_t n = 0; n < view->tree.count; n++) {
-        const struct fb_function *f = &view->fns.items[view->tree.nodes[n].function];
-        struct package *p = &items[keys.of_node[n]];
+        uint32_t at = view->applied.decider[n]; /* the frame that a rule would have to take */
+        const struct fb_function *f = &view->fns.items[view->tree.nodes[at].function];
+        struct package *p = &items[keys.of_node[at]];
 
         all += self[n];
         if (n == 0 || self[n] <= 0 || view->applied.rule[n] != FB_NO_RULE)
             continue;
         p->share += self[n];
-        p->is_module =
-            strcmp(keys.names[keys.of_node[n]], fb_strings_get(&view->fns.strings, f->module)) == 0;
+        p->is_module = strcmp(keys.names[keys.of_node[at]],
+                              fb_strings_get(&view->fns.strings, f->module)) == 0;
     }
     for (size_t k = 0; k < keys.count; k++) {
         items[k].name = fb_strdup(keys.names[k]);
@@ -338,13 +340,43 @@ static struct package *packages_get(const struct fb_view *view, const double *se
     return items;
 }
 
-/* Nothing that a rule could be written for. */
+/* Nothing that a rule could be written for; JSON cannot say what is no UTF-8. */
 static bool is_nameless(const char *package)
 {
-    for (const char *c = package; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    size_t len = strlen(package), at = 0;
+
+    while (at < len) {
+        uint32_t c = fb_utf8_next(package, len, &at);
+
+        if (c < 0x20 || c == 0x7f || c == 0xfffd)
             return true;
+    }
     return package[0] == '(' || package[0] == '[';
+}
+
+/* A layer's name: not longer than one may be, and neither of the rules' nor of those before it. */
+static void layer_name(const struct fb_view *view, const struct package *p,
+                       char (*names)[LAYER_NAME], size_t count)
+{
+    bool taken = true;
+
+    for (unsigned k = 1; taken; k++) {
+        char suffix[16] = "";
+        size_t len = strlen(p->name), room;
+
+        if (k > 1)
+            (void)snprintf(suffix, sizeof suffix, " (%u)", k);
+        room = LAYER_NAME - 1 - strlen(suffix);
+        if (len > room)
+            for (len = room; ((unsigned char)p->name[len] & 0xc0) == 0x80;) /* inside a character */
+                len--;
+        (void)snprintf(names[count], LAYER_NAME, "%.*s%s", (int)len, p->name, suffix);
+        taken = false;
+        for (size_t i = 0; i < fb_layers_count(view->layers); i++)
+            taken |= strcmp(fb_layers_get(view->layers, i)->name, names[count]) == 0;
+        for (size_t i = 0; i < count; i++)
+            taken |= strcmp(names[i], names[count]) == 0;
+    }
 }
 
 /* "^com\\.acme\\." for a package, "^libx\\.so$" for a module. */
@@ -408,12 +440,13 @@ static void suggestions_put(struct fb_buf *out, const struct fb_view *view,
 {
     char *include = include_name(fb_layers_name(view->layers));
     struct fb_buf layers = {0}, rules = {0};
+    char names[SUGGESTED_MAX][LAYER_NAME];
 
     for (size_t i = 0; i < shown; i++) {
         const char *comma = i > 0 ? ",\n    " : "";
-        char name[61];
+        const char *name = names[i];
 
-        (void)snprintf(name, sizeof name, "%s", items[i].name);
+        layer_name(view, &items[i], names, i);
         fb_buf_printf(&layers, "%s{\"name\": ", comma);
         fb_json_put_string(&layers, name, strlen(name));
         fb_buf_puts(&layers, ", \"rollup\": \"application\"}");

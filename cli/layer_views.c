@@ -317,7 +317,7 @@ static struct fb_table *shares_table(const struct fb_layer_look *look, const str
     if (look->look != FB_LOOK_SELF || look->by != FB_BY_LAYER || view->count > 1)
         return fb_render_shares(&in);
     in.gap = 2; /* frame and module */
-    t = fb_render_layers(view->layers, &view->tree, &view->fns, view->layer_of_node, arms[0].self,
+    t = fb_render_layers(view->layers, &view->tree, &view->fns, &view->applied, arms[0].self,
                          arms[0].shares, title);
     fb_render_share_sums(t, &in);
     return t;

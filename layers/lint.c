@@ -292,8 +292,9 @@ static int by_share(const void *a, const void *b)
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Functions by the share of the nodes that are wanted; yours. */
-static struct ranked *rank(const struct work *w, const uint8_t *wanted)
+/* Functions by the share of the nodes that are wanted; yours.  node_of: whose function a node's
+ * weight is put to, NULL: its own. */
+static struct ranked *rank(const struct work *w, const uint8_t *wanted, const uint32_t *node_of)
 {
     struct ranked *items = fb_alloc_array(w->in->fns->count, sizeof *items);
 
@@ -301,7 +302,7 @@ static struct ranked *rank(const struct work *w, const uint8_t *wanted)
         items[f].function = f;
     for (size_t n = 1; n < w->in->tree->count; n++)
         if (wanted[n])
-            items[w->in->tree->nodes[n].function].share += w->weight[n];
+            items[w->in->tree->nodes[node_of ? node_of[n] : n].function].share += w->weight[n];
     qsort(items, w->in->fns->count, sizeof *items, by_share);
     return items;
 }
@@ -318,7 +319,7 @@ static void unmatched_lint(struct work *w)
         wanted[n] = w->in->applied->rule[n] == FB_NO_RULE;
         sum += wanted[n] ? w->weight[n] : 0;
     }
-    items = rank(w, wanted);
+    items = rank(w, wanted, w->in->applied->decider);
     for (size_t i = 0; i < TOP_FRAMES && i < w->in->fns->count && items[i].share > 0; i++)
         fb_buf_printf(&text, "%s%.60s %.1f %%", i ? ", " : "",
                       fb_function_name(w->in->fns, items[i].function), 100 * items[i].share);
@@ -366,7 +367,7 @@ static void overlaps_lint(struct work *w)
         wanted[n] = 1;
         memcpy(&rules[2 * w->in->tree->nodes[n].function], pair, sizeof pair);
     }
-    items = rank(w, wanted);
+    items = rank(w, wanted, NULL);
     for (size_t i = 0; i < OVERLAPS_MAX && i < w->in->fns->count; i++) {
         const uint16_t *of = &rules[2 * items[i].function];
 

@@ -54,9 +54,10 @@ static double sum(const double *values, size_t count)
     return s;
 }
 
-/* The frames that no rule matched, so that a rule can be written for them. */
+/* The frames that no rule matched, so that a rule can be written for them: of a stack that is
+ * charged to a caller, that caller. */
 static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
-                       const struct fb_functions *fns, const uint16_t *layer_of_node,
+                       const struct fb_functions *fns, const struct fb_layers_applied *applied,
                        uint16_t other, const double *self, double whole)
 {
     double *only = fb_alloc_array(tree->count, sizeof *only);
@@ -65,7 +66,7 @@ static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
     double rest = 0;
 
     for (size_t i = 1; i < tree->count; i++)
-        only[i] = layer_of_node[i] == other ? self[i] : 0;
+        only[applied->decider[i]] += applied->layer[i] == other ? self[i] : 0;
     items = rank(tree, fns, only, NULL, &count);
     for (size_t i = 0; i < count && items[i].self > 0; i++) {
         if (shown == OTHER_FRAMES) {
@@ -94,13 +95,13 @@ static void other_rows(struct fb_table *t, const struct fb_calltree *tree,
 }
 
 struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct fb_calltree *tree,
-                                  const struct fb_functions *fns, const uint16_t *layer_of_node,
-                                  const double *self, const struct fb_diff_shares *by_layer,
-                                  const char *title)
+                                  const struct fb_functions *fns,
+                                  const struct fb_layers_applied *applied, const double *self,
+                                  const struct fb_diff_shares *by_layer, const char *title)
 {
     struct fb_table *t = fb_table_new(title);
     size_t count = fb_layers_count(layers);
-    double *sums = fb_layers_sum(layers, tree, layer_of_node, self);
+    double *sums = fb_layers_sum(layers, tree, applied->layer, self);
     double whole = sum(sums, count);
     struct fb_buf empty = {0};
 
@@ -130,7 +131,7 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
         if (i + 1 < count && sums[i] <= 0)
             fb_row_empty(t, fb_layers_get(layers, i)->name, &empty);
         if (i + 1 == count)
-            other_rows(t, tree, fns, layer_of_node, (uint16_t)i, self, whole);
+            other_rows(t, tree, fns, applied, (uint16_t)i, self, whole);
     }
     fb_table_rule(t);
     fb_table_row(t);

@@ -83,11 +83,12 @@ bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
 /* In both tables the intervals of the shares are shown where by_... is not NULL.
  *
- * Layers of one profile with the top frames of "other"; self has tree->count items. */
+ * Layers of one profile with the top frames of "other", those that decided; self has tree->count
+ * items. */
 struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct fb_calltree *tree,
-                                  const struct fb_functions *fns, const uint16_t *layer_of_node,
-                                  const double *self, const struct fb_diff_shares *by_layer,
-                                  const char *title);
+                                  const struct fb_functions *fns,
+                                  const struct fb_layers_applied *applied, const double *self,
+                                  const struct fb_diff_shares *by_layer, const char *title);
 /* Functions by self and total; only those of `wanted` (by function) unless it is NULL. */
 struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_functions *fns,
                                const double *self, const struct fb_diff_shares *by_function,

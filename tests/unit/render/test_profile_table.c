@@ -17,7 +17,8 @@ static void layers_add_up_and_other_shows_its_frames(void **state)
     struct fb_layers *layers = rules_load();
     struct fb_table *t;
     struct tree tree;
-    uint16_t *layer_of_node;
+    struct fb_layers_applied applied;
+    struct fb_err err;
 
     (void)state;
     tree_init(&tree);
@@ -25,9 +26,8 @@ static void layers_add_up_and_other_shows_its_frames(void **state)
     tree_add(&tree, "main;write@libc.so", 30, 0);
     tree_add(&tree, "main;what@app", 7, 0);
     tree_add(&tree, "main;zwhy@app", 3, 0);
-    layer_of_node = fb_layers_assign(layers, &tree.calls, &tree.fns);
-    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL,
-                         "Layers");
+    assert_int_equal(fb_layers_apply(layers, &tree.calls, &tree.fns, NULL, &applied, &err), FB_OK);
+    t = fb_render_layers(layers, &tree.calls, &tree.fns, &applied, tree.self[0], NULL, "Layers");
     assert_table(t, "csv",
                  "layer,share_percent,weight,frame,module\n"
                  "codec,60,60,,\n"
@@ -37,7 +37,7 @@ static void layers_add_up_and_other_shows_its_frames(void **state)
                  "of it,3,3,zwhy,app\n"
                  "total,100,100,,\n");
     fb_table_free(t);
-    free(layer_of_node);
+    fb_layers_applied_done(&applied);
     tree_done(&tree);
     fb_layers_free(layers);
 }
@@ -47,7 +47,8 @@ static void what_the_list_of_other_leaves_out_is_one_row(void **state)
     struct fb_layers *layers = rules_load();
     struct fb_table *t;
     struct tree tree;
-    uint16_t *layer_of_node;
+    struct fb_layers_applied applied;
+    struct fb_err err;
     char *text, name[32];
 
     (void)state;
@@ -56,15 +57,14 @@ static void what_the_list_of_other_leaves_out_is_one_row(void **state)
         (void)snprintf(name, sizeof name, "main;what%02d", i);
         tree_add(&tree, name, 20 - i, 0);
     }
-    layer_of_node = fb_layers_assign(layers, &tree.calls, &tree.fns);
-    t = fb_render_layers(layers, &tree.calls, &tree.fns, layer_of_node, tree.self[0], NULL,
-                         "Layers");
+    assert_int_equal(fb_layers_apply(layers, &tree.calls, &tree.fns, NULL, &applied, &err), FB_OK);
+    t = fb_render_layers(layers, &tree.calls, &tree.fns, &applied, tree.self[0], NULL, "Layers");
     text = written(t, "csv");
     assert_non_null(strstr(text, ",11,what09,\nof it,"));
     assert_non_null(strstr(text, ",34,(all other frames)"));
     free(text);
     fb_table_free(t);
-    free(layer_of_node);
+    fb_layers_applied_done(&applied);
     tree_done(&tree);
     fb_layers_free(layers);
 }
