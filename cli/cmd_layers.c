@@ -37,6 +37,8 @@ static enum fb_status check(const struct fb_args *args, struct fb_err *err)
         return fb_fail(err, FB_EUSAGE,
                        "'--suggest' writes a rules file, so '--format' cannot be "
                        "applied");
+    if (explain && !*explain)
+        return fb_fail(err, FB_EUSAGE, "'--explain' is empty; a frame or a stack was expected");
     if (args->count == 0 && !explain)
         return fb_fail(err, FB_EUSAGE, "too few arguments (usage: flamebank layers %s)",
                        args->command->usage);

@@ -7,6 +7,25 @@
 
 enum { ROWS = 30, DEPTH = 5 };
 
+/* fb_frames_match() of an option's pattern: one that does not compile is a fault of the command
+ * line, not of the input. */
+static enum fb_status option_match(const char *option, const char *pattern,
+                                   const struct fb_view *view, uint8_t **ret_matches,
+                                   struct fb_err *err)
+{
+    struct fb_err why;
+    enum fb_status r;
+
+    if (!*pattern)
+        return fb_fail(err, FB_EUSAGE, "'--%s' is empty; it would match everything", option);
+    r = fb_frames_match(pattern, &view->fns, ret_matches, &why);
+    if (r == FB_EFORMAT)
+        return fb_fail(err, FB_EUSAGE, "'--%s': %s", option, why.text);
+    if (r != FB_OK)
+        *err = why;
+    return r;
+}
+
 /* Functions whose names match, in a table of functions. */
 static enum fb_status functions_table(const struct fb_args *args, const struct fb_view *view,
                                       const double *self, size_t rows, const char *title,
@@ -15,7 +34,7 @@ static enum fb_status functions_table(const struct fb_args *args, const struct f
     const char *match = fb_args_get(args, "match");
     uint8_t *wanted = NULL;
     struct fb_diff_shares shares;
-    enum fb_status r = match ? fb_frames_match(match, &view->fns, &wanted, err) : FB_OK;
+    enum fb_status r = match ? option_match("match", match, view, &wanted, err) : FB_OK;
 
     if (r == FB_OK)
         r = fb_view_shares(args, view, 0, false, &shares, err);
@@ -33,7 +52,7 @@ static enum fb_status callers_table(const struct fb_args *args, const struct fb_
                                     struct fb_err *err)
 {
     uint8_t *matches = NULL, *topmost;
-    enum fb_status r = fb_frames_match(fb_args_get(args, "callers"), &view->fns, &matches, err);
+    enum fb_status r = option_match("callers", fb_args_get(args, "callers"), view, &matches, err);
 
     if (r != FB_OK)
         return r;
@@ -59,7 +78,7 @@ static enum fb_status inclusive_table(const struct fb_args *args, const struct f
         uint8_t *matches = NULL;
 
         patterns[done].text = fb_args_nth(args, "inclusive", done);
-        r = fb_frames_match(patterns[done].text, &view->fns, &matches, err);
+        r = option_match("inclusive", patterns[done].text, view, &matches, err);
         patterns[done].matches = matches;
         patterns[done].topmost = r == FB_OK ? fb_frames_topmost(&view->tree, matches) : NULL;
     }

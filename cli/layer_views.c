@@ -180,6 +180,23 @@ static enum fb_status sum_key(const struct fb_keys *keys, const char *name, size
     return FB_EUSAGE;
 }
 
+/* The length of the row's name at `at`: the longest row that it can be, since "C++" is a name too;
+ * else up to the next '+'. */
+static size_t sum_key_len(const struct fb_keys *keys, const char *at, size_t len)
+{
+    const char *plus = memchr(at, '+', len);
+    size_t longest = 0;
+
+    for (size_t k = 0; k < keys->count; k++) {
+        size_t n = strlen(keys->names[k]);
+
+        if (n > longest && n <= len && memcmp(keys->names[k], at, n) == 0 &&
+            (n == len || at[n] == '+'))
+            longest = n;
+    }
+    return longest > 0 ? longest : plus ? (size_t)(plus - at) : len;
+}
+
 /* "a+b=name" */
 static enum fb_status sum_parse(const char *text, const struct fb_keys *keys,
                                 struct fb_share_sum *ret_sum, struct fb_err *err)
@@ -191,10 +208,8 @@ static enum fb_status sum_parse(const char *text, const struct fb_keys *keys,
     if (!equals || equals == text || !equals[1])
         r = fb_fail(err, FB_EUSAGE, "'--sum %s': ROW+ROW=NAME was expected", text);
     while (r == FB_OK && at <= equals) {
-        size_t len = (size_t)(equals - at);
-        const char *plus = memchr(at, '+', len);
+        size_t len = sum_key_len(keys, at, (size_t)(equals - at));
 
-        len = plus ? (size_t)(plus - at) : len;
         r = sum_key(keys, at, len, &found[count], err);
         for (size_t i = 0; i < count && r == FB_OK; i++)
             if (found[i] == found[count])
