@@ -54,7 +54,7 @@ static void a_wrong_value_is_a_sentence_that_names_it(void **state)
         {"FLAMEBANK_HZ", "99x"},
         {"FLAMEBANK_HZ", "-5"},
         {"FLAMEBANK_HZ", ""},
-        {"FLAMEBANK_CLOCK", "wall"},
+        {"FLAMEBANK_CLOCK", "clock"},
         {"FLAMEBANK_MODE", "abc"},
         {"FLAMEBANK_MODE", "0400"},
         {"FLAMEBANK_MODE", "01777"},
