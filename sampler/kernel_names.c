@@ -92,8 +92,8 @@ void fb_kernel_names_line(struct fb_kernel_names *k, const char *line)
     uint32_t high = k->count;
     size_t n;
 
-    if (!hex_take(&line, &start) || start == 0 || *line == '\0' ||
-        strchr("tTwW", *line) == NULL || line[1] != ' ')
+    if (!hex_take(&line, &start) || start == 0 || *line == '\0' || strchr("tTwW", *line) == NULL ||
+        line[1] != ' ')
         return;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
