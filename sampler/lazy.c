@@ -70,13 +70,15 @@ static bool need(struct sparse *s, const struct fb_self_read *reader, uint64_t a
         if (s->have[g / 64] >> g % 64 & 1)
             continue;
         /* The end of the room may lie behind the last page: what is asked for must be there. */
-        if (fb_self_read(reader, s->address + from, s->bytes + from, size) < size &&
-            fb_self_read(reader, s->address + at, s->bytes + at, n) < n)
-            return false;
-        atomic_signal_fence(memory_order_seq_cst); /* a forked child may see the bit */
-        if (size == GRANULE || s->size <= GRANULE)
+        if (fb_self_read(reader, s->address + from, s->bytes + from, size) == size) {
+            atomic_signal_fence(memory_order_seq_cst); /* a forked child may see the bit */
             s->have[g / 64] |= UINT64_C(1) << g % 64;
-        s->fresh += size;
+            s->fresh += size;
+        } else if (fb_self_read(reader, s->address + at, s->bytes + at, n) == n) {
+            s->fresh += n;
+        } else {
+            return false;
+        }
     }
     return true;
 }

@@ -15,6 +15,7 @@
 
 #include "sampler/image.h"
 #include "sampler/lazy.h"
+#include "sampler/memory.h"
 #include "sampler/modules.h"
 #include "sampler/signal/walk.h"
 #include "sampler/table.h"
@@ -106,12 +107,17 @@ static int on_module(struct dl_phdr_info *info, size_t size, void *ctx)
     {
         struct fb_code_module module = {
             .start = image.text_start, .end = image.text_end, .blocks = fb_lazy_blocks(lazy)};
+        size_t touched = fb_memory_touched();
 
         blocks_want_all(&module);
         assert_true(fb_lazy_wanted(lazy));
         while (fb_lazy_make(lazy, &reader, &build, always, NULL) == FB_LAZY_WANTS_FILE)
             fb_lazy_file_give(lazy, NULL);
         assert_false(fb_lazy_wanted(lazy));
+        fb_rows_done(&build);
+        /* Each part of the search table and of the records was read, and noted, once. */
+        assert_true(fb_memory_touched() - touched <=
+                    image.eh_hdr_size + room + fb_lazy_bytes(lazy));
         assert_int_equal(fb_lazy_block_count(lazy), fb_lazy_blocks(lazy)->count);
         rows_compare(&module, &table, counts);
     }
