@@ -307,6 +307,8 @@ static bool memory_take(void)
 
 static void start(void)
 {
+    struct fb_task *self;
+
     if (!memory_take()) {
         fb_say_plain("no room for samples (see ulimit -v and -d); the program runs unprofiled");
         return;
@@ -324,14 +326,17 @@ static void start(void)
     atomic_store(&own_pid, getpid());
     if (config.guard && !fb_fault_need())
         fb_say_plain("SIGSEGV cannot be handled; stacks of coroutines stay short");
+    self = fb_thread_claim(0); /* the helper may run long before we go on */
     if (!fb_helper_start(&config, &manifest, config.run_id)) {
+        if (self != NULL)
+            fb_thread_release(self);
         fb_say_plain("no thread for the writer; the program runs unprofiled");
         return;
     }
     atomic_store(&active, true);
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     at_quick_exit(fb_preload_end);
-    fb_thread_enter_main();
+    fb_thread_enter_main(self);
     fb_clock_process_start();
 }
 

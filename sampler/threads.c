@@ -247,10 +247,8 @@ static struct fb_walk_range stack_of_main(void)
     return (struct fb_walk_range){size < end ? end - size : 0, end};
 }
 
-void fb_thread_enter_main(void)
+void fb_thread_enter_main(struct fb_task *t)
 {
-    struct fb_task *t = fb_thread_claim(0);
-
     if (t == NULL)
         return;
     /* A constructor may run in a thread that dlopen()ed us; then the guess would be wrong. */

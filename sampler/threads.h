@@ -40,8 +40,9 @@ void fb_thread_release(struct fb_task *t);
 void fb_thread_enter(struct fb_task *t);
 void fb_thread_leave(struct fb_task *t);
 
-/* The main thread, in the constructor. */
-void fb_thread_enter_main(void);
+/* The main thread, in the constructor.  t was claimed before the helper started, which ends when no
+ * claimed thread is left; NULL: there was no slot. */
+void fb_thread_enter_main(struct fb_task *t);
 
 /* CPU time of threads that left without a tick; their slots were free at once. */
 uint64_t fb_threads_silent_cpu(void);

@@ -6,7 +6,7 @@
  * Keys: samples, weight, ended, damaged, torn, orphans, run_id, writer_id, threads, interval_ns,
  * deepest, falls (of cumulative counters), partial (weight under the mark [partial]), share.SYMBOL
  * is not here: symbols are the business of symbolize.  loss.N by cause, counter.NAME (last value),
- * manifest.KEY, thread.TID (name). */
+ * counter_rows, manifest.KEY, thread.TID (name). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +119,7 @@ static void print_tables(const struct fb_profile *p)
         snprintf(key, sizeof key, "loss.%u", i);
         put(key, p->losses[i]);
     }
+    put("counter_rows", p->counters.rows);
     for (size_t i = 0; i < p->counters.count; i++) {
         const struct fb_counter *c = &p->counters.items[i];
 

@@ -86,6 +86,42 @@ weight_of_children() {
     [ $weight -ge 985 ] || fail "$weight of 1000 ticks"
 }
 
+# A child that uses CPU time has a row of counters from near its beginning, also where its first tick
+# is late: without one there is nothing to compare its samples with.
+children_have_a_first_row() {
+    local bank i
+    for i in 1 2 3 4; do
+        FLAMEBANK_HZ=10 profiled sh -c "'$hosts/burn' 1 0.5; :" > out || fail status
+    done
+    [ "$(banks 'burn.*')" = 4 ] || fail "$(banks 'burn.*') banks of 4 children"
+    for bank in banks/burn.*; do
+        whole "$bank"
+        [ "$(fact "$bank" counter_rows)" -ge 2 ] || fail "$bank: one row of counters"
+    done
+}
+
+# The start of the first thread takes long, as on a machine with more to do: what follows is sampled.
+slow_start() {
+    command -v gcc > /dev/null || exit 77
+    gcc -shared -fPIC -x c -o late.so - << 'END' || exit 77
+#include <dlfcn.h>
+#include <time.h>
+#define RTLD_NEXT_ ((void *)-1l)
+int __register_atfork(void (*a)(void), void (*b)(void), void (*c)(void), void *d)
+{
+    int (*next)(void (*)(void), void (*)(void), void (*)(void), void *) =
+        (int (*)(void (*)(void), void (*)(void), void (*)(void), void *))dlsym(RTLD_NEXT_, "__register_atfork");
+    struct timespec t = {0, 300000000};
+    nanosleep(&t, 0);
+    return next(a, b, c, d);
+}
+END
+    LD_PRELOAD="$library:$folder/late.so" FLAMEBANK_HZ=100 FLAMEBANK_OUT=$folder/banks/a.fbank \
+        "$hosts/burn" 1 0.5 > out || fail status
+    whole banks/a.fbank
+    near "$(fact banks/a.fbank weight)" 50 10 || fail "$(fact banks/a.fbank weight) of 50 ticks"
+}
+
 # C11's threads are there from their first moment.
 weight_of_c11_threads() {
     FLAMEBANK_HZ=100 profiled "$hosts/trials" c11-threads > out || fail status

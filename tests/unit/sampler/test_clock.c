@@ -39,7 +39,7 @@ static int start(enum fb_clock clock)
     if (!fb_threads_init())
         return 1;
     fb_clock_init(&config, NULL);
-    fb_thread_enter_main();
+    fb_thread_enter_main(fb_thread_claim(0));
     thread = fb_task_self;
     fb_clock_process_start();
     return thread == NULL;
