@@ -52,14 +52,16 @@ double fb_account_yield(const struct fb_profile *p)
 
 static bool is_odd(const struct fb_profile *p, double yield)
 {
-    double cpu_ns, expected;
+    double cpu_ns, expected, most;
     int64_t from, to;
 
     if (isnan(yield) || !span_of(p, "process.cpu_ns", &from, &to) ||
         !fb_profile_counter_running(p, "process.cpu_ns", from, to, &cpu_ns))
         return false;
     expected = cpu_ns / (double)p->interval_ns;
-    return fabs(yield - 1) > fmax(yield_tolerance, 3 / sqrt(expected));
+    /* Of a fraction of a tick nothing can be said: two that came are no fault. */
+    most = fmax(yield_tolerance * expected, 3 * sqrt(fmax(expected, 1)));
+    return fabs(yield - 1) * expected > most;
 }
 
 /* Samples that were kept with a part of their stack are not lost. */
@@ -162,10 +164,11 @@ char *fb_account_text(const struct fb_profile *p)
         fb_buf_printf(&text, "the samples stand for %.0f %% of the CPU time of the process",
                       100 * yield);
     if (fb_profile_overruns(p) > FB_OVERRUNS_MOST && p->samples.count >= 20)
-        fb_buf_printf(&text,
-                      "%s%.0f %% of the weight came from overruns: the arm works in bursts shorter "
-                      "than the kernel's tick, so totals are right and shares may be biased",
-                      text.len > 0 ? "; " : "", 100 * fb_profile_overruns(p));
+        fb_buf_printf(
+            &text,
+            "%s%.0f %% of the weight came from overruns: %s, so totals are right and shares "
+            "may be biased",
+            text.len > 0 ? "; " : "", 100 * fb_profile_overruns(p), fb_profile_overruns_cause(p));
     for (int i = 0; i < FB_LOSS_CAUSE_COUNT; i++)
         if (p->losses[i] > 0 && !is_kept(i))
             fb_buf_printf(&text, "%slost: %" PRIu64 " %s (%s)", text.len > 0 ? "; " : "",

@@ -93,10 +93,11 @@ static void put_yield(struct fb_table *t, const struct fb_profile *p)
         return;
     }
     row(t, "sampled CPU", "%.3f s (weight x %.3f ms)", sampled, (double)p->interval_ns / 1e6);
-    row(t, "weight from overruns", "%.1f %%%s", 100.0 * overruns,
-        overruns > FB_OVERRUNS_MOST
-            ? " (over 20 %: the clock asks for more than the kernel's tick gives)"
-            : "");
+    if (overruns > FB_OVERRUNS_MOST)
+        row(t, "weight from overruns", "%.1f %% (over 20 %%: %s)", 100.0 * overruns,
+            fb_profile_overruns_cause(p));
+    else
+        row(t, "weight from overruns", "%.1f %%", 100.0 * overruns);
     put_process_cpu(t, p);
 }
 

@@ -354,18 +354,16 @@ static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
     const struct fb_profile *p = arm->profile;
     const char *clock = p ? fb_profile_manifest_get(p, "clock_got") : NULL;
     double overruns = p ? fb_profile_overruns(p) : NAN;
+    bool most = overruns > FB_OVERRUNS_MOST;
 
     if (clock && fb_profile_is_wall(p))
         fb_diff_note(diff, "%s: clock wall at %.0f Hz", arm->label, 1e9 / (double)p->interval_ns);
     if (!clock || isnan(overruns))
         return;
-    fb_diff_note(
-        diff, "%s: clock %s at %.0f Hz, %.0f %% of the weight from overruns%s", arm->label, clock,
-        1e9 / (double)p->interval_ns, 100 * overruns,
-        overruns > FB_OVERRUNS_MOST
-            ? ": the arm works in bursts shorter than the kernel's tick, so its totals are "
-              "right and its shares may be biased"
-            : "");
+    fb_diff_note(diff, "%s: clock %s at %.0f Hz, %.0f %% of the weight from overruns%s%s%s",
+                 arm->label, clock, 1e9 / (double)p->interval_ns, 100 * overruns, most ? ": " : "",
+                 most ? fb_profile_overruns_cause(p) : "",
+                 most ? ", so its totals are right and its shares may be biased" : "");
 }
 
 static bool is_wall(const struct fb_diff_state *state)

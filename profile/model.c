@@ -209,6 +209,19 @@ double fb_profile_overruns(const struct fb_profile *p)
     return (double)beyond / (double)weight;
 }
 
+const char *fb_profile_overruns_cause(const struct fb_profile *p)
+{
+    const char *clock = fb_profile_manifest_get(p, "clock_got");
+    const char *tick = fb_profile_manifest_get(p, "tick_hz");
+    double tick_hz = tick ? strtod(tick, NULL) : 0;
+
+    if (clock && strcmp(clock, "perf") == 0)
+        return "the clock's interrupts were late, or less often than asked for";
+    if (p->interval_ns > 0 && tick_hz > 0 && 1e9 / (double)p->interval_ns > tick_hz)
+        return "the clock asks for more than the kernel's tick gives";
+    return "the arm works in bursts shorter than the kernel's tick";
+}
+
 void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *value)
 {
     struct fb_manifest_item item = {fb_strings_put_z(&p->strings, key),

@@ -228,6 +228,9 @@ bool fb_profile_is_wall(const struct fb_profile *p);
 #define FB_OVERRUNS_MOST 0.2
 double fb_profile_overruns(const struct fb_profile *p);
 
+/* Why it may be so much, by the clock, its rate and the kernel's tick: a clause. */
+const char *fb_profile_overruns_cause(const struct fb_profile *p);
+
 /* The text for a loss cause ("no sample memory left" ...), and its unit ("samples", "threads"). */
 const char *fb_loss_text(enum fb_loss_cause cause);
 const char *fb_loss_unit(enum fb_loss_cause cause);

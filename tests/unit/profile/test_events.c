@@ -100,6 +100,23 @@ static void at_a_lowered_rate_overruns_are_those_that_were_counted(void **state)
     fb_profile_free(p);
 }
 
+static void the_cause_of_overruns_is_the_rate_the_bursts_or_the_clock(void **state)
+{
+    struct fb_profile *p = fb_profile_new();
+
+    (void)state;
+    p->interval_ns = 2004008; /* 499 Hz */
+    fb_profile_manifest_set(p, "clock_got", "cpu");
+    assert_non_null(strstr(fb_profile_overruns_cause(p), "bursts")); /* the tick is not known */
+    fb_profile_manifest_set(p, "tick_hz", "250");
+    assert_non_null(strstr(fb_profile_overruns_cause(p), "asks for more"));
+    p->interval_ns = 10101010;
+    assert_non_null(strstr(fb_profile_overruns_cause(p), "bursts"));
+    fb_profile_manifest_set(p, "clock_got", "perf");
+    assert_non_null(strstr(fb_profile_overruns_cause(p), "interrupts"));
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +124,7 @@ int main(void)
         cmocka_unit_test(growth_while_it_ran_leaves_pauses_out),
         cmocka_unit_test(events_come_back_from_a_bank),
         cmocka_unit_test(at_a_lowered_rate_overruns_are_those_that_were_counted),
+        cmocka_unit_test(the_cause_of_overruns_is_the_rate_the_bursts_or_the_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
