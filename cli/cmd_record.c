@@ -274,7 +274,7 @@ static const struct fb_option options[] = {
     {"clock", 0, "CLOCK",
      "cpu: a timer per thread (default); itimer: the classic one; perf: with kernel frames; "
      "wall: of threads that wait, too"},
-    {"hz", 0, "N", "samples per second of CPU time (99)"},
+    {"hz", 0, "N", "samples per second of CPU time; wall: of each thread's time (99)"},
     {"label", 'l', "K=V", "a fact for the manifest; repeatable"},
     {0}};
 
@@ -289,7 +289,12 @@ const struct fb_command fb_command_record = {
         "Exits as CMD did (128 + n after signal n), 125 where record itself failed, 126 where CMD "
         "cannot be executed, 127 where it is not found. Signals that are sent to record go on to "
         "CMD. Static, set-uid, 32-bit and musl programs cannot be preloaded, and are refused "
-        "before they start.",
+        "before they start.\n\n"
+        "These variables go on to the sampler; a program that is preloaded by hand takes "
+        "FLAMEBANK_OUT, FLAMEBANK_CLOCK, FLAMEBANK_HZ and FLAMEBANK_LABELS (K=V,K=V) as well. "
+        "FLAMEBANK_FOLLOW: what of fork,exec is followed (both), or none. FLAMEBANK_GUARD=1: "
+        "whole stacks of coroutines, by a front of SIGSEGV and SIGBUS. FLAMEBANK_ENV: variables "
+        "whose values may be in the manifest, with commas between them.",
     .options = options,
     .repeats = "label",
     .example = "flamebank record -o control.fbank -- nginx -c $PWD/nginx.conf",
