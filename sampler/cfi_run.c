@@ -1,13 +1,13 @@
 /* cfi_run.c - runs the program of an FDE and turns each of its rows into a rule.
  *
- * Only the CFA and two columns matter, the frame pointer's and the return
- * address's; what a program says of other registers is read over. */
+ * Only the CFA and three columns matter: the frame pointer's, the return
+ * address's and, on x86-64, rbx's; what a program says of other registers is read over. */
 #include <string.h>
 
 #include "sampler/cfi.h"
 #include "sampler/cfi_read.h"
 
-enum { REMEMBER_MAX = 16 };
+enum { REMEMBER_MAX = 16, X86_64_RBX = 3, NO_REGISTER = -1 };
 
 enum how { HOW_SAME, HOW_AT_CFA, HOW_AT_FP, HOW_UNDEFINED, HOW_OTHER };
 
@@ -23,6 +23,7 @@ struct state {
     int64_t deref_add;
     struct column fp;
     struct column ra;
+    struct column base;
 };
 
 struct run {
@@ -30,6 +31,7 @@ struct run {
     const struct fb_cfi_cie *cie;
     uint64_t fp_reg;
     uint64_t sp_reg;
+    uint64_t base_reg;
     struct state now;
     struct state initial; /* what DW_CFA_restore goes back to */
     struct state remembered[REMEMBER_MAX];
@@ -96,6 +98,15 @@ static void fp_rule(const struct state *s, struct fb_rule *rule)
         rule->fp_off = (int32_t)s->fp.off;
 }
 
+static void base_rule(const struct state *s, struct fb_rule *rule)
+{
+    rule->base_off = FB_BASE_UNKNOWN;
+    if (s->base.how == HOW_SAME)
+        rule->base_off = FB_BASE_SAME;
+    else if (s->base.how == HOW_AT_CFA && s->base.off > INT16_MIN && s->base.off <= INT16_MAX)
+        rule->base_off = (int16_t)s->base.off;
+}
+
 static struct fb_rule rule_of(const struct run *run)
 {
     static const struct fb_rule none = {.cfa = FB_CFA_NONE};
@@ -108,6 +119,7 @@ static struct fb_rule rule_of(const struct run *run)
     if (!cfa_rule(run, &run->now, &rule) || !ra_rule(run, &run->now, &rule))
         return none;
     fp_rule(&run->now, &rule);
+    base_rule(&run->now, &rule);
     pushed_by_plt(run, &rule);
     return rule;
 }
@@ -144,6 +156,8 @@ static struct column *column_of(struct run *run, struct state *state, uint64_t r
 {
     if (reg == run->fp_reg)
         return &state->fp;
+    if (reg == run->base_reg)
+        return &state->base;
     return reg == run->cie->return_register ? &state->ra : NULL;
 }
 
@@ -393,6 +407,7 @@ void fb_cfi_run(struct fb_cfi *cfi, const struct fb_cfi_fde *fde, fb_cfi_row_fn 
                       .cie = &cfi->cie,
                       .fp_reg = arm ? 29 : 6,
                       .sp_reg = arm ? 31 : 7,
+                      .base_reg = arm ? (uint64_t)NO_REGISTER : X86_64_RBX,
                       .pc = fde->start,
                       .end = fde->end};
     bool good = fb_cfi_cie_get(cfi, fde->cie) && program_run(&run, cfi->cie.program, cfi->cie.end);

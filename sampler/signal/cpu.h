@@ -2,6 +2,7 @@
  *
  * Context: signal.  A CPU is one file that defines
  *     FB_CPU_RED_ZONE            bytes below sp that leaf code may use
+ *     FB_CPU_BASE_REGISTER       DWARF number of the one that rule.h follows, or 255
  *     FB_CPU_PC_MAX              user code lies below it
  *     FB_CPU_RETURN_ON_STACK     1: a call pushes the return address
  *     fb_cpu_pc, _sp, _fp        of an mcontext_t

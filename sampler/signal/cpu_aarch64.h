@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #define FB_CPU_RED_ZONE        0u
+#define FB_CPU_BASE_REGISTER   255 /* none is needed */
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 52)
 #define FB_CPU_RETURN_ON_STACK 0
 #define FB_CPU_SIGNAL_RECORD   1

@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #define FB_CPU_RED_ZONE        128u
+#define FB_CPU_BASE_REGISTER   3 /* rbx */
 #define FB_CPU_PC_MAX          (UINT64_C(1) << 56)
 #define FB_CPU_RETURN_ON_STACK 1
 #define FB_CPU_SIGNAL_RECORD   0

@@ -12,7 +12,8 @@
  * A rule is applied to (pc, sp, fp) of a frame and yields those of its caller:
  *     cfa = as `cfa` says        the caller's sp
  *     pc  = as `ra` says         the return address
- *     fp  = as `fp` says         rbp or x29 */
+ *     fp  = as `fp` says         rbp or x29
+ *     base register              as `base_off` says */
 #ifndef FB_SAMPLER_SIGNAL_RULE_H
 #define FB_SAMPLER_SIGNAL_RULE_H
 
@@ -25,7 +26,8 @@ enum fb_cfa_kind {
     FB_CFA_NONE = 0,     /* no row, or one that these rules cannot express           */
     FB_CFA_SP = 1,       /* sp + cfa_off                                             */
     FB_CFA_FP = 2,       /* fp + cfa_off                                             */
-    FB_CFA_REG = 3,      /* register `reg` + cfa_off: where all registers are known  */
+    FB_CFA_REG = 3,      /* register `reg` + cfa_off: where all registers are known, or
+                          * the base register, which is followed                     */
     FB_CFA_DEREF_SP = 4, /* *(sp + cfa_off) + deref_add                              */
     FB_CFA_DEREF_FP = 5, /* *(fp + cfa_off) + deref_add                              */
     FB_CFA_PLT = 6,      /* sp + 8, 8 more from byte `reg` of a 16-byte PLT entry on */
@@ -46,15 +48,21 @@ enum fb_ra_kind {
     FB_RA_LR = 1,     /* still in the link register: where all registers are known  */
 };
 
+/* The base register (cpu.h) is followed for code that aligns its stack and keeps the way back in
+ * it: the lazy binding of x86-64 does, under all that it calls. */
+enum { FB_BASE_SAME = 0, FB_BASE_UNKNOWN = INT16_MIN };
+
 struct fb_rule {
     int32_t cfa_off;
     int32_t deref_add;
     int32_t fp_off;
     int32_t ra_off;
-    uint8_t cfa; /* enum fb_cfa_kind */
-    uint8_t fp;  /* enum fb_fp_kind  */
-    uint8_t ra;  /* enum fb_ra_kind  */
-    uint8_t reg; /* DWARF register number, or the PLT's byte */
+    uint8_t cfa;      /* enum fb_cfa_kind */
+    uint8_t fp;       /* enum fb_fp_kind  */
+    uint8_t ra;       /* enum fb_ra_kind  */
+    uint8_t reg;      /* DWARF register number, or the PLT's byte */
+    int16_t base_off; /* saved at cfa + base_off, FB_BASE_SAME or _UNKNOWN */
+    uint16_t zero;    /* rules are compared as bytes */
 };
 
 struct fb_rows {

@@ -29,7 +29,9 @@ struct frame {
     uint64_t sp;
     uint64_t fp;
     bool fp_known;
-    bool guarded; /* `proven` was so a moment ago: read with care */
+    bool base_known;
+    uint64_t base; /* the base register (rule.h) */
+    bool guarded;  /* `proven` was so a moment ago: read with care */
     const mcontext_t *regs;
     struct fb_walk_range proven;
     uint64_t shift; /* from an address of the stack to where its word is: 0, or to the kept copy */
@@ -46,12 +48,13 @@ struct walk {
 };
 
 /* What is kept of a walk: these words, the registers if the frame was interrupted, the stack. */
-enum kept_word { KEPT_SP, KEPT_FP, KEPT_LOW, KEPT_FLAGS, KEPT_HEAD };
+enum kept_word { KEPT_SP, KEPT_FP, KEPT_BASE, KEPT_LOW, KEPT_FLAGS, KEPT_HEAD };
 
 enum kept_flag {
     KEPT_FP_KNOWN = 1,
     KEPT_INTERRUPTED = 2,
     KEPT_ONE_PAGE = 4,
+    KEPT_BASE_KNOWN = 16,
     KEPT_WHOLE = 8, /* the copy goes as far as the stack was proven */
 };
 
@@ -200,6 +203,7 @@ static void frame_interrupted(struct frame *f, const mcontext_t *regs)
     f->sp = fb_cpu_sp(regs);
     f->fp = fb_cpu_fp(regs);
     f->fp_known = true;
+    f->base_known = fb_cpu_register(regs, FB_CPU_BASE_REGISTER, &f->base);
     f->regs = regs;
 }
 
@@ -248,6 +252,8 @@ static bool cfa_find(struct frame *f, const struct fb_rule *rule, uint64_t *ret_
         if (!f->fp_known)
             return stop_with(ret_stop, FB_WALK_LOST_REG);
         base = f->fp;
+    } else if (rule->cfa == FB_CFA_REG && rule->reg == FB_CPU_BASE_REGISTER && f->base_known) {
+        base = f->base;
     } else if (rule->cfa == FB_CFA_REG) {
         if (f->regs == NULL || !fb_cpu_register(f->regs, rule->reg, &base))
             return stop_with(ret_stop, FB_WALK_LOST_REG);
@@ -303,6 +309,9 @@ static bool leave_by_rule(const struct walk *w, struct frame *f, const struct fb
     } else if (rule->fp == FB_FP_UNKNOWN) {
         f->fp_known = false;
     }
+    if (rule->base_off != FB_BASE_SAME)
+        f->base_known = rule->base_off != FB_BASE_UNKNOWN &&
+                        load(f, cfa + (uint64_t)(int64_t)rule->base_off, &f->base);
     return frame_return(f, pc, cfa, fp, ret_stop);
 }
 
@@ -334,6 +343,7 @@ static bool leave_by_frame_pointer(struct frame *f, enum fb_walk_stop *ret_stop)
 
     if (!f->fp_known || f->fp < f->sp || !load(f, f->fp, &fp) || !load(f, f->fp + 8, &pc))
         return stop_with(ret_stop, FB_WALK_NO_RULE);
+    f->base_known = false;
     return frame_return(f, pc, f->fp + 16, fp, ret_stop);
 }
 
@@ -445,8 +455,10 @@ unsigned fb_walk_keep(const struct fb_walk_rest *rest, uint64_t *words, unsigned
     at = ((at > f.proven.low ? at : f.proven.low) + 7) & ~UINT64_C(7);
     words[KEPT_SP] = f.sp;
     words[KEPT_FP] = f.fp;
+    words[KEPT_BASE] = f.base;
     words[KEPT_LOW] = at;
-    words[KEPT_FLAGS] = (f.fp_known ? KEPT_FP_KNOWN : 0u) | (rest->one_page ? KEPT_ONE_PAGE : 0u);
+    words[KEPT_FLAGS] = (f.fp_known ? KEPT_FP_KNOWN : 0u) | (f.base_known ? KEPT_BASE_KNOWN : 0u) |
+                        (rest->one_page ? KEPT_ONE_PAGE : 0u);
     if (f.regs != NULL) {
         words[KEPT_FLAGS] |= KEPT_INTERRUPTED;
         words[KEPT_HEAD + KEPT_REGS - 1] = 0;
@@ -464,12 +476,14 @@ unsigned fb_walk_resume(const uint64_t *words, unsigned kept, struct fb_walk_cac
                         uint64_t *pcs, unsigned depth, unsigned max, enum fb_walk_stop *ret_stop)
 {
     struct walk w = {.map = fb_code_map_enter(), .cache = cache};
-    struct frame f = {.pc = pcs[depth - 1], .sp = words[KEPT_SP], .fp = words[KEPT_FP]};
+    struct frame f = {
+        .pc = pcs[depth - 1], .sp = words[KEPT_SP], .fp = words[KEPT_FP], .base = words[KEPT_BASE]};
     uint64_t flags = words[KEPT_FLAGS];
     unsigned stack = KEPT_HEAD;
 
     cache_check(cache, w.map->generation);
     f.fp_known = (flags & KEPT_FP_KNOWN) != 0;
+    f.base_known = (flags & KEPT_BASE_KNOWN) != 0;
     if (flags & KEPT_INTERRUPTED) {
         f.regs = (const mcontext_t *)(const void *)(words + KEPT_HEAD);
         stack += KEPT_REGS;
