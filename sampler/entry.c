@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "sampler/clock.h"
@@ -24,6 +25,8 @@ typedef __itimer_which_t itimer_which;
 #else
 typedef int itimer_which;
 #endif
+
+enum { KERNEL_SET_BYTES = 8 }; /* its sigset_t */
 
 static enum fb_clock clock_kind;
 static _Atomic bool installed;
@@ -82,11 +85,19 @@ static void die(int signo)
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 }
 
+/* With the mask that the kernel would have given it: ours is wider. */
 static void call_host(const struct sigaction *host, int signo, siginfo_t *info, void *context)
 {
+    const ucontext_t *uc = context;
+    sigset_t interrupted;
+    sigset_t mask;
     sigset_t before;
 
-    pthread_sigmask(SIG_BLOCK, &host->sa_mask, &before);
+    sigemptyset(&interrupted);
+    memcpy(&interrupted, &uc->uc_sigmask, KERNEL_SET_BYTES); /* the rest is not there */
+    sigorset(&mask, &interrupted, &host->sa_mask);
+    sigaddset(&mask, SIGPROF);
+    pthread_sigmask(SIG_SETMASK, &mask, &before);
     if (host->sa_flags & SA_SIGINFO)
         host->sa_sigaction(signo, info, context);
     else
@@ -138,11 +149,23 @@ static void on_signal(int signo, siginfo_t *info, void *context)
         pass_on(signo, info, context);
 }
 
+/* All that may come at any time, the C library's own for cancelling included: a host's handler that
+ * jumps, or a cancelled thread, would leave ours in its middle with a segment in its hands.  Not
+ * what the handler's own instructions raise. */
+static void mask_of_handler(sigset_t *ret_mask)
+{
+    static const int raised[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+
+    memset(ret_mask, 0xff, sizeof *ret_mask);
+    for (size_t i = 0; i < sizeof raised / sizeof raised[0]; i++)
+        sigdelset(ret_mask, raised[i]);
+}
+
 static bool kernel_take(struct sigaction *ret_before)
 {
     struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_RESTART};
 
-    sigemptyset(&ours.sa_mask);
+    mask_of_handler(&ours.sa_mask);
     ours.sa_sigaction = on_signal;
     return fb_real.sigaction(SIGPROF, &ours, ret_before) == 0;
 }

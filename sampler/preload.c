@@ -75,12 +75,26 @@ static bool something_to_write(void)
     return atomic_load(&fb_handler_ticked) || fb_helper_has_bank();
 }
 
+/* The signal is blocked here meanwhile: a tick between the last samples and the last counters would
+ * be in one of the two only. */
+static void last_flush_ask(enum fb_flush why)
+{
+    sigset_t profiling;
+    sigset_t before;
+
+    sigemptyset(&profiling);
+    sigaddset(&profiling, SIGPROF);
+    pthread_sigmask(SIG_BLOCK, &profiling, &before);
+    fb_helper_ask(why, END_WAIT_MS);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void fb_preload_end(void)
 {
     if (!fb_preload_active())
         return;
     if (config.root || something_to_write())
-        fb_helper_ask(FB_FLUSH_EXIT, END_WAIT_MS);
+        last_flush_ask(FB_FLUSH_EXIT);
 }
 
 /* Ends everything; what was sampled is written first. */
@@ -148,7 +162,7 @@ void fb_preload_exec(void)
     fb_clock_process_stop();
     waiting_tick_drop();
     if (something_to_write())
-        fb_helper_ask(FB_FLUSH_EXEC, END_WAIT_MS);
+        last_flush_ask(FB_FLUSH_EXEC);
 }
 
 void fb_preload_exec_failed(void)

@@ -43,7 +43,7 @@ torture() { # CLOCK
             root=$bank
             account "$bank" "$1"
         elif [ "$(fact "$bank" ended)" = 1 ]; then
-            account "$bank" "$1" > child || { cat child; exit 1; }
+            (account "$bank" "$1") > child 2>&1 || { cat child; exit 1; }
         fi
     done
     [ -n "$root" ] || fail "$1: no bank of the first process"
