@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,7 +108,8 @@ static int move_up(int fd)
     return higher;
 }
 
-static bool header_write(const struct fb_sink *sink, int fd)
+/* The header and the first chunk; the header alone where there is no room for both. */
+static bool header_write(struct fb_sink *sink, int fd)
 {
     uint8_t header[FB_BANK_HEADER_SIZE];
     ssize_t n;
@@ -116,11 +118,15 @@ static bool header_write(const struct fb_sink *sink, int fd)
     n = write(fd, header, sizeof header);
     if (n >= 0 && n < (ssize_t)sizeof header)
         errno = ENOSPC;
-    return n == (ssize_t)sizeof header;
+    if (n < (ssize_t)sizeof header)
+        return false;
+    n = write(fd, sink->first.iov_base, sink->first.iov_len);
+    sink->first_is_in = n > 0 && (size_t)n == sink->first.iov_len;
+    return sink->first_is_in || n <= 0 || ftruncate(fd, (off_t)sizeof header) == 0;
 }
 
-/* A file without a name yet in the folder of sink->path, with the header in it: whatever kills us,
- * no name stands for less than that.  -1 where the file system or the kernel cannot. */
+/* A file without a name yet in the folder of sink->path, with its beginning in it: whatever kills
+ * us, no name stands for less than that.  -1 where the file system or the kernel cannot. */
 static int file_make_nameless(struct fb_sink *sink)
 {
     char folder[sizeof sink->path];
@@ -242,12 +248,39 @@ static int file_make_somewhere(struct fb_sink *sink)
     return fd;
 }
 
-bool fb_sink_open(struct fb_sink *sink)
+/* Writes the chunk's header before it, zeros behind it. */
+static struct iovec chunk_frame(const struct fb_sink *sink, struct fb_chunk *chunk,
+                                enum fb_chunk_type type, const uint8_t *prefix, size_t n)
 {
+    uint8_t *payload = chunk->body.data - n;
+    size_t length = n + chunk->body.len;
+    size_t padding = fb_chunk_padding(length);
+    struct fb_chunk_header header = {
+        .type = (uint16_t)type,
+        .run_id = sink->run_id,
+        .sequence = sink->sequence,
+        .raw_length = (uint32_t)length,
+        .stored_length = (uint32_t)length,
+    };
+
+    if (n > 0)
+        memcpy(payload, prefix, n);
+    memset(payload + length, 0, padding);
+    fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, sink->crc_table);
+    return (struct iovec){payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding};
+}
+
+bool fb_sink_open(struct fb_sink *sink, struct fb_chunk *manifest)
+{
+    uint8_t bytes[FB_CHUNK_PREFIX_MAX];
+    struct fb_wire_out count = {.data = bytes, .cap = sizeof bytes};
     struct stat st;
 
     if (sink->fd >= 0 || sink->refused)
         return sink->fd >= 0;
+    fb_wire_put_varint(&count, manifest->count);
+    if (!manifest->body.overflow)
+        sink->first = chunk_frame(sink, manifest, FB_CHUNK_MANIFEST, count.data, count.len);
     sink->fd = file_make_somewhere(sink);
     if (sink->fd < 0 || fstat(sink->fd, &st) != 0) {
         fb_sink_discard(sink);
@@ -255,7 +288,15 @@ bool fb_sink_open(struct fb_sink *sink)
     }
     sink->device = st.st_dev;
     sink->inode = st.st_ino;
-    sink->bytes = sink->looked_size = sink->looked_bytes = FB_BANK_HEADER_SIZE;
+    sink->bytes = FB_BANK_HEADER_SIZE;
+    if (sink->first_is_in) {
+        sink->bytes += sink->first.iov_len;
+        sink->sequence++;
+        fb_chunk_begin(manifest, manifest->memory, manifest->size);
+    }
+    sink->looked_size = sink->looked_bytes = sink->bytes;
+    if (!sink->first_is_in) /* says why */
+        fb_sink_write_list(sink, manifest, FB_CHUNK_MANIFEST, NULL);
     return true;
 }
 
@@ -393,30 +434,16 @@ static bool append(struct fb_sink *sink, const uint8_t *bytes, size_t n)
 bool fb_sink_write(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,
                    const uint8_t *prefix, size_t n)
 {
-    uint8_t *payload = chunk->body.data - n;
-    size_t length = n + chunk->body.len;
-    size_t padding = fb_chunk_padding(length);
-    struct fb_chunk_header header = {
-        .type = (uint16_t)type,
-        .run_id = sink->run_id,
-        .sequence = sink->sequence,
-        .raw_length = (uint32_t)length,
-        .stored_length = (uint32_t)length,
-    };
-    bool ok;
+    struct iovec framed;
 
     if (chunk->body.overflow || n > FB_CHUNK_PREFIX_MAX)
         return false;
-    if (n > 0)
-        memcpy(payload, prefix, n);
-    memset(payload + length, 0, padding);
-    fb_chunk_header_store(payload - FB_CHUNK_HEADER_SIZE, &header, payload, sink->crc_table);
-    ok = append(sink, payload - FB_CHUNK_HEADER_SIZE, FB_CHUNK_HEADER_SIZE + length + padding);
-    if (ok) {
-        sink->sequence++;
-        fb_chunk_begin(chunk, chunk->memory, chunk->size);
-    }
-    return ok;
+    framed = chunk_frame(sink, chunk, type, prefix, n);
+    if (!append(sink, framed.iov_base, framed.iov_len))
+        return false;
+    sink->sequence++;
+    fb_chunk_begin(chunk, chunk->memory, chunk->size);
+    return true;
 }
 
 bool fb_sink_write_list(struct fb_sink *sink, struct fb_chunk *chunk, enum fb_chunk_type type,

@@ -3,7 +3,7 @@
  * Context: the helper thread alone (its own descriptor table, see helper.c).
  *
  *     fb_sink_init(&sink, config);                    in every process, forked ones too
- *     fb_sink_open(&sink);                            when there is something to write
+ *     fb_sink_open(&sink, &manifest);                 when there is something to write
  *     fb_chunk_begin(&chunk, memory, size);
  *     fb_wire_put_...(&chunk.body, ...); chunk.count++;
  *     ok = fb_sink_write(&sink, &chunk, FB_CHUNK_FRAMES, prefix, n);
@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "base/wire.h"
 #include "profile/raw_format.h"
@@ -48,6 +49,8 @@ struct fb_sink {
     uint64_t bytes;        /* written so far */
     uint64_t looked_size;  /* the file's at the last look for what others appended */
     uint64_t looked_bytes; /* and ours */
+    struct iovec first;    /* the manifest, framed, while the file is made */
+    bool first_is_in;
     dev_t device;
     ino_t inode;
     char path[FB_CONFIG_OUT_MAX + 64];
@@ -56,8 +59,9 @@ struct fb_sink {
 
 void fb_sink_init(struct fb_sink *sink, const struct fb_config *config, uint64_t run_id);
 
-/* Makes the file and writes its header.  False: it cannot be made (said once, not tried again). */
-bool fb_sink_open(struct fb_sink *sink);
+/* Makes the file with its header and the manifest in it, and empties that chunk.  False: it cannot
+ * be made (said once, not tried again). */
+bool fb_sink_open(struct fb_sink *sink, struct fb_chunk *manifest);
 
 /* True: others appended something to bytes [*ret_from, *ret_to) since the last call; our own chunks
  * are among them.  The descriptor can be read, unless the file's permissions forbid it. */

@@ -150,10 +150,12 @@ static void mark_names_write(struct fb_writer *w)
     w->next_string = FB_MARK_COUNT;
 }
 
-/* The manifest is ready before the file has its name: a process that is killed in between leaves
+/* The manifest is in the file before it has its name: a process that is killed in between leaves
  * none, and not one without a chunk. */
 static bool bank_make(struct fb_writer *w)
 {
+    bool made;
+
     if (w->sink.fd >= 0)
         return true;
     if (w->sink.refused)
@@ -161,11 +163,10 @@ static bool bank_make(struct fb_writer *w)
     fb_counters_init(&w->counters, (char *)w->misc.memory, MISC_BYTES);
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     fb_manifest_put(w->manifest, w->config, &w->counters.cgroup, w->sink.crc_table, &w->misc);
-    if (!fb_sink_open(&w->sink)) {
-        fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
+    made = fb_sink_open(&w->sink, &w->misc);
+    fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
+    if (!made)
         return false;
-    }
-    fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_MANIFEST, NULL);
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
     mark_names_write(w);
