@@ -53,7 +53,7 @@ d = {str(i): [i, {'a': i * 2}] for i in range(3000)}
 for k in range($(count 60)):
     s = json.dumps(d); e = json.loads(s); sorted(e.items(), key=lambda t: t[1][0])
     re.sub(r'(\d+)', lambda m: m.group(1)[::-1], s[:20000])"
-    agree perl 50 perl -e "my %h; for my \$i (1..$(count 400000)) { \$h{'k'.(\$i % 5000)} .= \"x\$i\";
+    agree perl 50 perl -e "my %h; for my \$i (1..$(count 800000)) { \$h{'k'.(\$i % 5000)} .= \"x\$i\";
         my @s = sort { \$a cmp \$b } map { \"\$_\$i\" } 1..5 if \$i % 10 == 0;
         \$h{\$i % 100} =~ s/x(\d)/y\$1/g if \$i % 7 == 0; }"
     have sqlite3 && agree sqlite3 50 sqlite3 :memory: "
