@@ -27,7 +27,7 @@ account() { # BANK CLOCK
 }
 
 torture() { # CLOCK
-    local bank host root=''
+    local bank host root='' children=0
     FLAMEBANK_CLOCK=$1 FLAMEBANK_GUARD=1 FLAMEBANK_HZ=10000 profiled "$hosts/torture" \
         "${FB_TORTURE_SECONDS:-5}" "$hosts/throws.so" > out 2> err || fail "$1: status $?: $(cat out err)"
     if [ "$1" = perf ] && grep -q '^flamebank: .*perf' err; then
@@ -38,13 +38,15 @@ torture() { # CLOCK
     [ ! -s err ] || fail "$1: messages: $(cat err)"
     cat out
     for bank in banks/*; do
-        whole "$bank"
         if [ "$(fact "$bank" manifest.run_root)" = 1 ]; then
             root=$bank
             account "$bank" "$1"
+        elif [ $((children += 1)) -gt 5 ]; then
+            continue # alike; dozens of them take minutes
         elif [ "$(fact "$bank" ended)" = 1 ]; then
             (account "$bank" "$1") > child 2>&1 || { cat child; exit 1; }
         fi
+        whole "$bank"
     done
     [ -n "$root" ] || fail "$1: no bank of the first process"
     host=$(sed 's/.*foreign //' out)
