@@ -2,7 +2,7 @@
 # What one sample costs under our sampler and under others, in one run: bench/peers.sh BUILD WORK
 #
 # Each is preloaded into the same program (bench_raise.c), which sends itself the signal of ITIMER_PROF; the least
-# of five rounds that take the profilers in turn.  gperftools is Debian's package libgoogle-perftools4;
+# of three rounds that take the profilers in turn.  gperftools is Debian's package libgoogle-perftools4;
 # async-profiler is not in Debian: FB_ASYNC_PROFILER names a libasyncProfiler.so, which is measured in its native
 # DWARF mode.  What is not there is skipped, and the line says so.
 set -euo pipefail
@@ -37,7 +37,7 @@ names="empty ours"
 printf '%-26s %5s %10s %12s %16s\n' profiler depth "us/sample" "x empty" "x ours"
 for depth in 10 50 200; do
     rm -f "$work"/raise.*.ns
-    for _ in 1 2 3 4 5; do
+    for _ in 1 2 3; do
         for name in $names; do
             "raise_$name" "$depth" >> "$work/raise.$name.ns"
             rm -f "$work"/raise.*.fbank
