@@ -26,6 +26,7 @@
 
 #include "sampler/modules.h"
 #include "sampler/signal/walk.h"
+#include "tests/oracle_walk.h"
 #include "tests/unit/sampler/all_tables.h"
 
 enum { DEPTH_MAX = 400, PAUSE_NS = 1000000, WARM_UP_NS = 100000000 };
@@ -41,22 +42,6 @@ static bool show;
 static char out_path[4096]; /* kept: programs clear their environment */
 static sigjmp_buf behind_crash;
 static volatile sig_atomic_t in_oracle;
-
-static unsigned oracle(ucontext_t *uc, uint64_t *pcs)
-{
-    unw_cursor_t cursor;
-    unw_word_t pc;
-    unsigned n = 0;
-
-    if (unw_init_local2(&cursor, (void *)uc, UNW_INIT_SIGNAL_FRAME) != 0)
-        return 0;
-    do {
-        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 || pc == 0)
-            break;
-        pcs[n++] = pc;
-    } while (n < DEPTH_MAX && unw_step(&cursor) > 0);
-    return n;
-}
 
 static void print_difference(const uint64_t *ours, unsigned n, const uint64_t *theirs, unsigned m,
                              unsigned same, enum fb_walk_stop stop)
@@ -116,7 +101,7 @@ static void on_tick(int sig, siginfo_t *info, void *context)
     n = fb_walk_stack(context, &main_stack, &cache, ours, DEPTH_MAX, &stop);
     in_oracle = 1;
     if (sigsetjmp(behind_crash, 0) == 0) {
-        m = oracle(context, theirs);
+        m = oracle_walk(context, theirs, DEPTH_MAX);
         in_oracle = 0;
         if (stop == FB_WALK_NO_TABLE)
             count.pending++;

@@ -37,6 +37,7 @@
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/keep.h"
 #include "sampler/signal/walk.h"
+#include "tests/oracle_walk.h"
 
 enum { DEPTH_MAX = 512, SLOTS = 32, ROUNDS_MAX = 512, SHOWN_MAX = 12 };
 
@@ -72,22 +73,6 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct fb_walk_r
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct fb_walk_cache *own_cache;
 static _Thread_local __attribute__((tls_model("initial-exec"))) timer_t own_timer;
 
-static unsigned oracle(ucontext_t *uc, uint64_t *pcs)
-{
-    unw_cursor_t cursor;
-    unw_word_t pc;
-    unsigned n = 0;
-
-    if (unw_init_local2(&cursor, uc, UNW_INIT_SIGNAL_FRAME) != 0)
-        return 0;
-    do {
-        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 || pc == 0)
-            break;
-        pcs[n++] = pc;
-    } while (n < DEPTH_MAX && unw_step(&cursor) > 0);
-    return n;
-}
-
 static struct slot *slot_take(void)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -116,7 +101,7 @@ static void on_tick(int sig, siginfo_t *info, void *context)
             fb_walk_stack_rest(context, &own_stack, own_cache, s->ours, DEPTH_MAX, &s->stop, &rest);
         if (s->stop == FB_WALK_NO_TABLE)
             s->kept = fb_walk_keep(&rest, s->words, FB_KEEP_WORDS);
-        s->m = oracle(context, s->theirs);
+        s->m = oracle_walk(context, s->theirs, DEPTH_MAX);
         atomic_store(&s->state, 2);
     }
     atomic_store(&oracle_busy, false);

@@ -19,6 +19,7 @@
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/walk.h"
+#include "tests/oracle_walk.h"
 #include "tests/unit/sampler/all_tables.h"
 #include "tests/unit/sampler/stacks.h"
 
@@ -63,22 +64,6 @@ static int set_up(void **ctx)
 
 /* --- the oracle ----------------------------------------------------------- */
 
-static unsigned oracle(ucontext_t *uc, uint64_t *pcs)
-{
-    unw_cursor_t cursor;
-    unw_word_t pc;
-    unsigned n = 0;
-
-    if (unw_init_local2(&cursor, uc, UNW_INIT_SIGNAL_FRAME) != 0)
-        return 0;
-    do {
-        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 || pc == 0)
-            break;
-        pcs[n++] = pc;
-    } while (n < DEPTH_MAX && unw_step(&cursor) > 0);
-    return n;
-}
-
 static void show_difference(const uint64_t *ours, unsigned n, const uint64_t *theirs, unsigned m,
                             enum fb_walk_stop stop)
 {
@@ -114,7 +99,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
     static unsigned before_n;
     enum fb_walk_stop stop;
     unsigned n = fb_walk_stack(context, &own_stack, &cache, ours, DEPTH_MAX, &stop);
-    unsigned m = oracle(context, theirs);
+    unsigned m = oracle_walk(context, theirs, DEPTH_MAX);
 
     (void)sig;
     (void)info;
@@ -258,7 +243,7 @@ static void on_coroutine_trap(int sig, siginfo_t *info, void *context)
     static uint64_t theirs[DEPTH_MAX];
     enum fb_walk_stop stop;
     unsigned n = fb_walk_stack(context, &own_stack, &cache, ours, DEPTH_MAX, &stop);
-    unsigned m = oracle(context, theirs);
+    unsigned m = oracle_walk(context, theirs, DEPTH_MAX);
 
     (void)sig;
     (void)info;
