@@ -246,9 +246,6 @@ static void judge_memory(struct fb_steps *steps, size_t i)
 
 void fb_steps_judge(struct fb_steps *steps)
 {
-    bool has_generator =
-        strcmp(steps->format, "job-log") == 0 || strcmp(steps->format, "nighthawk") == 0;
-
     for (size_t i = 0; i < steps->count; i++) {
         struct fb_step *s = &steps->items[i];
 
@@ -258,7 +255,7 @@ void fb_steps_judge(struct fb_steps *steps)
             fb_step_mark(s, FB_STEP_WARMUP, "the warm-up");
         else if (i > 0 && steps->items[i - 1].warmup)
             fb_step_mark(s, FB_STEP_FIRST, "the first step after the warm-up");
-        judge_void(s, has_generator);
+        judge_void(s, steps->has_generator);
         if (!s->warmup && !(s->health & FB_STEP_VOID))
             judge_shed(s);
         judge_client(s);

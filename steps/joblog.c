@@ -77,6 +77,14 @@ static int64_t epoch_ns(const struct fb_json *v)
     return (int64_t)(seconds * 1e9);
 }
 
+/* Whole seconds say when to within one. */
+static double grain_of(const struct fb_step *s)
+{
+    bool whole = s->start_ns % 1000000000 == 0 && s->end_ns % 1000000000 == 0;
+
+    return s->start_ns != 0 && whole ? 1 : 0;
+}
+
 static void metrics_read(struct reader *in, const struct fb_json *header, const char *key,
                          struct fb_metrics *ret_metrics)
 {
@@ -157,6 +165,7 @@ static void header_read(struct reader *in, const char *text, size_t len)
                       in->line);
         s->start_ns = s->end_ns = 0;
     }
+    s->grain_s = grain_of(s);
     metrics_read(in, header, "metrics_before", &before);
     metrics_read(in, header, "metrics_after", &after);
     metrics_fill(s, &before, &after);

@@ -15,6 +15,7 @@
 struct fb_steps_reader {
     const char *name;
     const char *what;
+    bool has_generator; /* of struct fb_steps */
     bool (*sniff)(const char *text, size_t len);
     enum fb_status (*read)(const char *text, size_t len, struct fb_steps *steps,
                            struct fb_err *err);
@@ -23,6 +24,7 @@ struct fb_steps_reader {
 enum {
     FB_STEPS_TEXT_MAX = 1 << 28, /* bytes of a file, unpacked */
     FB_STEPS_MAX = 100000,       /* steps of a file           */
+    FB_STEP_COUNTERS_MAX = 1000, /* counters of a step        */
 };
 
 struct fb_steps *fb_steps_new(const char *source, const char *format);
@@ -36,6 +38,15 @@ void fb_step_name_default(struct fb_step *s, size_t number);
 /* The load's window: the load's length in the middle of [start_ns, end_ns], since the generator's
  * process starts before and ends after it; the whole where the length is unknown. */
 void fb_step_window_default(struct fb_step *s);
+
+/* Replaces a text of the record (&s->mode ...) by a copy. */
+void fb_step_text_put(char **field, const char *text);
+
+/* Counts failed requests in their class and in the sum; NAN counts nothing. */
+void fb_step_error_add(struct fb_step *s, enum fb_step_error error, double count);
+
+/* Keeps one of the generator's own counters. */
+void fb_step_counter_add(struct fb_step *s, const char *name, double value);
 
 void fb_steps_warn(struct fb_steps *steps, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -14,147 +14,13 @@
 #include "steps/nighthawk.h"
 #include "steps/tsv.h"
 
-enum { WARNINGS_MAX = 100 };
-
 static const struct fb_steps_reader readers[] = {
-    {"job-log", "a job log with #NH-STEP lines", fb_joblog_sniff, fb_joblog_read},
-    {"nighthawk", "the JSON of the load generator Nighthawk", fb_nighthawk_sniff,
+    {"job-log", "a job log with #NH-STEP lines", true, fb_joblog_sniff, fb_joblog_read},
+    {"nighthawk", "the JSON of the load generator Nighthawk", true, fb_nighthawk_sniff,
      fb_nighthawk_read},
-    {"tsv", "a table with a header row of column names, separated by tabs", fb_tsv_sniff,
+    {"tsv", "a table with a header row of column names, separated by tabs", false, fb_tsv_sniff,
      fb_tsv_read},
 };
-
-struct fb_steps *fb_steps_new(const char *source, const char *format)
-{
-    struct fb_steps *steps = fb_alloc(sizeof *steps);
-
-    steps->source = fb_strdup(source);
-    steps->format = format;
-    return steps;
-}
-
-struct fb_step *fb_steps_add(struct fb_steps *steps)
-{
-    struct fb_step *s;
-
-    fb_vec_reserve(&steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
-    s = &steps->items[steps->count++];
-    *s = (struct fb_step){
-        .secs = NAN,
-        .offered = NAN,
-        .sent = NAN,
-        .delivered = NAN,
-        .not_sent = NAN,
-        .errors = NAN,
-        .p50_s = NAN,
-        .p90_s = NAN,
-        .p99_s = NAN,
-        .p999_s = NAN,
-        .p50_point = NAN,
-        .p90_point = NAN,
-        .p99_point = NAN,
-        .p999_point = NAN,
-        .stated_delivered_per_s = NAN,
-        .stated_knee_per_s = NAN,
-        .stated_ms_per_request = NAN,
-        .cpu_s = NAN,
-        .throttled_s = NAN,
-        .cpu_span_s = NAN,
-        .heap_bytes = NAN,
-        .rss_bytes = NAN,
-        .conns = NAN,
-        .node_busy = NAN,
-        .client_throttled_s = NAN,
-        .uptime_before_s = NAN,
-        .uptime_after_s = NAN,
-        .speed_change = NAN,
-        .cpu_se = NAN,
-        .cpu_lag1 = NAN,
-        .samples = NAN,
-        .sample_cpu_s = NAN,
-        .yield = NAN,
-        .mode = fb_strdup(""),
-        .why = fb_strdup(""),
-    };
-    return s;
-}
-
-void fb_step_name_default(struct fb_step *s, size_t number)
-{
-    if (s->name)
-        return;
-    if (isnan(s->offered))
-        s->name = fb_format("step %zu%s", number, s->warmup ? " (warmup)" : "");
-    else
-        s->name = fb_format("%.10g%s", s->offered, s->warmup ? " (warmup)" : "");
-}
-
-void fb_step_window_default(struct fb_step *s)
-{
-    double span_ns = (double)(s->end_ns - s->start_ns), slack_ns = span_ns - s->secs * 1e9;
-
-    if (s->start_ns == 0 || s->end_ns == 0)
-        return;
-    if (!(slack_ns > 0))
-        slack_ns = 0;
-    s->load_start_ns = s->start_ns + (int64_t)(slack_ns / 2);
-    s->load_end_ns = s->end_ns - (int64_t)(slack_ns / 2);
-}
-
-void fb_steps_warn(struct fb_steps *steps, const char *fmt, ...)
-{
-    char text[500];
-    va_list ap;
-
-    if (steps->warnings_count > WARNINGS_MAX)
-        return;
-    va_start(ap, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    if (steps->warnings_count == WARNINGS_MAX)
-        (void)snprintf(text, sizeof text, "further warnings are left out");
-    for (size_t i = 0; i < steps->warnings_count; i++)
-        if (strcmp(steps->warnings[i], text) == 0)
-            return; /* steps may be judged again */
-    fb_vec_reserve(&steps->warnings, &steps->warnings_room, steps->warnings_count + 1,
-                   sizeof *steps->warnings);
-    steps->warnings[steps->warnings_count++] = fb_strdup(text);
-}
-
-bool fb_text_line(const char *text, size_t len, size_t *at, const char **ret_line, size_t *ret_len)
-{
-    const char *line = text + *at, *end;
-    size_t n = len - *at;
-
-    if (n == 0)
-        return false;
-    end = memchr(line, '\n', n);
-    if (end)
-        n = (size_t)(end - line);
-    *at += n + (end ? 1 : 0);
-    if (n > 0 && line[n - 1] == '\r')
-        n--;
-    *ret_line = line;
-    *ret_len = n;
-    return true;
-}
-
-void fb_steps_free(struct fb_steps *steps)
-{
-    if (!steps)
-        return;
-    for (size_t i = 0; i < steps->count; i++) {
-        free(steps->items[i].name);
-        free(steps->items[i].mode);
-        free(steps->items[i].why);
-    }
-    for (size_t i = 0; i < steps->warnings_count; i++)
-        free(steps->warnings[i]);
-    free(steps->items);
-    free(steps->warnings);
-    free(steps->source);
-    free(steps);
-}
 
 /* ---- reading ---- */
 
@@ -208,11 +74,14 @@ enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
         if (!readers[i].sniff(text, len))
             continue;
         steps = fb_steps_new(name, readers[i].name);
+        steps->has_generator = readers[i].has_generator;
         r = readers[i].read(text, len, steps, err);
         if (r != FB_OK) {
             fb_steps_free(steps);
             return fb_within(err, "%s", name);
         }
+        for (size_t k = 0; k < steps->count; k++)
+            fb_step_text_put(&steps->items[k].source, name);
         overlaps_check(steps);
         *ret_steps = steps;
         return FB_OK;

@@ -44,17 +44,41 @@ enum fb_step_health {
     (FB_STEP_WARMUP | FB_STEP_FIRST | FB_STEP_OVER | FB_STEP_EVENT | FB_STEP_GC | FB_STEP_CLIENT | \
      FB_STEP_NODE | FB_STEP_YIELD | FB_STEP_VOID | FB_STEP_RATE)
 
+/* Classes of requests that failed; fb_step_error_word() has their words. */
+enum fb_step_error {
+    FB_ERROR_HTTP_4XX,
+    FB_ERROR_HTTP_5XX,
+    FB_ERROR_HTTP_OTHER, /* an answer of another status that the tool counts as a failure */
+    FB_ERROR_GRPC,       /* a status other than 0               */
+    FB_ERROR_RESET,      /* streams or connections cut off      */
+    FB_ERROR_CONNECT,    /* no connection                       */
+    FB_ERROR_TIMEOUT,
+    FB_ERROR_CHECK, /* an answer that the tool's own checks refused */
+    FB_ERROR_OTHER, /* a failure whose class the tool does not say  */
+    FB_STEP_ERRORS
+};
+
+struct fb_step_counter { /* one of the generator's own, by its own name */
+    char *name;
+    double value;
+};
+
 struct fb_step {
     char *name;    /* "200 (warmup)", "3000", a mark's name; never NULL */
+    char *arm;     /* as the source names it; "" unknown                */
     char *mode;    /* "http1", "grpc-unary" ...; "" unknown             */
-    uint32_t line; /* of the source file; 0 none                        */
+    char *tier;    /* "tiny", "realistic" ...; "" unknown               */
+    char *source;  /* path of the file that it was read from; "" none   */
+    uint32_t line; /* of that file; 0 none                              */
     bool warmup;
     int64_t start_ns, end_ns;           /* as stated by the source; 0 unknown        */
+    double grain_s;                     /* how exact they are: 1 for whole seconds   */
     int64_t load_start_ns, load_end_ns; /* trimmed to the load: the profile's window */
     double secs;                        /* of load, as the generator measured it     */
     double offered;                     /* per second                                */
     double sent, delivered, not_sent;   /* counts                                    */
     double errors;                      /* count of requests that failed             */
+    double errors_by[FB_STEP_ERRORS];   /* the same by class; NAN unknown            */
     double p50_s, p90_s, p99_s, p999_s; /* latency, seconds                          */
     double p50_point, p90_point;        /* the percentile points really used (0.990625) */
     double p99_point, p999_point;
@@ -62,9 +86,9 @@ struct fb_step {
     double stated_ms_per_request;                     /* CPU, of a source that has no cpu_s   */
     double cpu_s, throttled_s; /* of the arm over the step                  */
     double cpu_span_s;         /* the span that cpu_s was measured over     */
-    double heap_bytes, rss_bytes, conns;
-    double node_busy; /* 0..1 of all CPUs                          */
-    double client_throttled_s;
+    double heap_bytes, heap_max_bytes, rss_bytes, conns;
+    double node_busy, node_softirq; /* 0..1 of all CPUs            */
+    double client_cpu_s, client_throttled_s;
     double uptime_before_s, uptime_after_s;
     double speed_change;          /* largest relative move of the machine's speed */
     double cpu_se, cpu_lag1;      /* of the CPU per second: relative SE over blocks, lag-1
@@ -74,11 +98,15 @@ struct fb_step {
     double yield;                 /* sample_cpu_s / CPU of the same window     */
     uint32_t health;              /* set of enum fb_step_health                */
     char *why; /* one sentence for each health mark, joined by "; "; "" if healthy */
+    struct fb_step_counter *counters; /* in the order of the source */
+    size_t counters_count, counters_room;
 };
 
 struct fb_steps {
-    char *source;       /* path, or "marks of <bank>" */
-    const char *format; /* "job-log", "nighthawk", "tsv", "marks", "whole" */
+    char *source;          /* path, or "marks of <bank>" */
+    const char *format;    /* a reader's name, "marks", "whole", "plan" */
+    bool has_generator;    /* a load generator wrote them: no result is a failure of the step */
+    double clock_offset_s; /* was added to all times of the source; 0 none */
     struct fb_step *items;
     size_t count, room;
     char **warnings; /* sentences about the file itself (cut JSON at line n ...) */
@@ -92,6 +120,11 @@ double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second  
 double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered            */
 /* ms per request * delivered/s / 1000; where the requests are unknown, cpu_s / cpu_span_s. */
 double fb_step_cores(const struct fb_step *s);
+
+/* A counter of the generator by its own name; NAN where the source has none. */
+double fb_step_counter(const struct fb_step *s, const char *name);
+/* "http 4xx", "timeout" ...: the words of a class of errors. */
+const char *fb_step_error_word(enum fb_step_error error);
 
 /* Reads a job log, a TSV or a load generator's output; gzip and zstd unpacked. */
 enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);
