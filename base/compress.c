@@ -19,109 +19,160 @@ enum fb_compress_kind fb_compress_kind(const void *bytes, size_t n)
     return FB_COMPRESS_NONE;
 }
 
-static enum fb_status too_large(const struct fb_buf *out, struct fb_err *err)
+struct fb_unpacker {
+    enum fb_compress_kind kind;
+    z_stream z;
+    ZSTD_DCtx *zstd;
+    bool whole; /* what was read so far ends with a whole member or frame      */
+    bool done;  /* nothing further will come, whatever bytes follow            */
+};
+
+struct fb_unpacker *fb_unpacker_new(enum fb_compress_kind kind)
 {
-    return fb_fail(err, FB_ELIMIT, "unpacks to more than %zu bytes", out->max);
+    struct fb_unpacker *u = fb_alloc(sizeof *u);
+
+    u->kind = kind;
+    if (kind == FB_COMPRESS_ZSTD)
+        u->zstd = ZSTD_createDCtx();
+    /* abort: only for want of memory */
+    if (kind == FB_COMPRESS_ZSTD ? !u->zstd : inflateInit2(&u->z, 15 + 16) != Z_OK)
+        abort();
+    return u;
 }
 
-/* Inflates all members that follow each other; trailing zeros and garbage after a whole member
- * are ignored, as gzip(1) does. */
-static enum fb_status inflate_all(z_stream *z, const void *bytes, size_t n, struct fb_buf *out,
-                                  char *step, struct fb_err *err)
+void fb_unpacker_free(struct fb_unpacker *u)
 {
-    const unsigned char *next = bytes;
-    size_t left = n;
-    bool whole = false;
+    if (!u)
+        return;
+    if (u->kind == FB_COMPRESS_ZSTD)
+        (void)ZSTD_freeDCtx(u->zstd);
+    else
+        (void)inflateEnd(&u->z);
+    free(u);
+}
 
-    for (;;) {
+/* Inflates the members that follow each other; trailing zeros and garbage after a whole member
+ * are ignored, as gzip(1) does. */
+static enum fb_status inflate_step(struct fb_unpacker *u, bool last, struct fb_err *err)
+{
+    z_stream *z = &u->z;
+
+    while (z->avail_out > 0) {
         int r;
 
-        if (z->avail_in == 0) {
-            z->next_in = (unsigned char *)(size_t)next;
-            z->avail_in = left > UINT_MAX ? UINT_MAX : (unsigned)left;
-            next += z->avail_in;
-            left -= z->avail_in;
-        }
-        if (z->avail_in == 0 && whole)
+        if (z->avail_in == 0 && (!last || u->whole)) {
+            u->done = last;
             return FB_OK;
-        z->next_out = (unsigned char *)step;
-        z->avail_out = STEP;
+        }
         r = inflate(z, Z_NO_FLUSH);
-        fb_buf_add(out, step, STEP - z->avail_out);
-        if (out->overflow)
-            return too_large(out, err);
         if (r == Z_STREAM_END) {
-            whole = true;
+            u->whole = true;
             if (inflateReset(z) != Z_OK)
                 return fb_fail(err, FB_EFORMAT, "gzip member cannot be followed");
-        } else if (whole && r != Z_OK) {
+        } else if (r == Z_OK) {
+            u->whole = false;
+        } else if (u->whole) {
+            u->done = true;
             return FB_OK;
-        } else if (r == Z_BUF_ERROR && z->avail_in == 0 && left == 0) {
-            return fb_fail(err, FB_EFORMAT, "gzip data ends early");
-        } else if (r != Z_OK && r != Z_BUF_ERROR) {
+        } else if (r == Z_BUF_ERROR && z->avail_in == 0) {
+            if (last)
+                return fb_fail(err, FB_EFORMAT, "gzip data ends early");
+            return FB_OK;
+        } else {
             return fb_fail(err, FB_EFORMAT, "gzip data is damaged (%s)",
                            z->msg ? z->msg : "no reason");
-        } else {
-            whole = false;
         }
     }
+    return FB_OK;
 }
 
-static enum fb_status gzip_unpack(const void *bytes, size_t n, struct fb_buf *out,
-                                  struct fb_err *err)
+static enum fb_status gzip_step(struct fb_unpacker *u, const void *in, size_t *in_n, bool last,
+                                void *out, size_t *out_n, struct fb_err *err)
 {
-    z_stream z = {0};
-    char *step = fb_alloc(STEP);
+    unsigned given = *in_n > UINT_MAX ? UINT_MAX : (unsigned)*in_n;
+    unsigned room = *out_n > UINT_MAX ? UINT_MAX : (unsigned)*out_n;
     enum fb_status r;
 
-    if (inflateInit2(&z, 15 + 16) != Z_OK)
-        r = fb_fail(err, FB_ELIMIT, "gzip data cannot be unpacked (no memory)");
-    else
-        r = inflate_all(&z, bytes, n, out, step, err);
-    (void)inflateEnd(&z);
-    free(step);
+    u->z.next_in = (unsigned char *)(size_t)in;
+    u->z.avail_in = given;
+    u->z.next_out = out;
+    u->z.avail_out = room;
+    r = inflate_step(u, last && given == *in_n, err);
+    *in_n = given - u->z.avail_in;
+    *out_n = room - u->z.avail_out;
     return r;
 }
 
-static enum fb_status zstd_unpack(const void *bytes, size_t n, struct fb_buf *out,
-                                  struct fb_err *err)
+static enum fb_status zstd_step(struct fb_unpacker *u, const void *in, size_t *in_n, bool last,
+                                void *out, size_t *out_n, struct fb_err *err)
 {
-    ZSTD_DCtx *context = ZSTD_createDCtx();
-    char *step = fb_alloc(STEP);
-    ZSTD_inBuffer in = {bytes, n, 0};
-    enum fb_status r = FB_OK;
-    size_t hint = 1;
+    ZSTD_inBuffer i = {in, *in_n, 0};
+    ZSTD_outBuffer o = {out, *out_n, 0};
 
-    while (r == FB_OK && (in.pos < in.size || hint != 0)) {
-        ZSTD_outBuffer o = {step, STEP, 0};
+    while (o.pos < o.size && !u->done) {
+        size_t hint;
 
-        hint = ZSTD_decompressStream(context, &o, &in);
-        if (ZSTD_isError(hint)) {
-            r = fb_fail(err, FB_EFORMAT, "zstd data is damaged (%s)", ZSTD_getErrorName(hint));
+        if (i.pos == i.size && (!last || u->whole)) {
+            u->done = last;
             break;
         }
-        fb_buf_add(out, step, o.pos);
-        if (out->overflow)
-            r = too_large(out, err);
-        else if (hint != 0 && in.pos == in.size && o.pos < STEP)
-            r = fb_fail(err, FB_EFORMAT, "zstd data ends early");
+        hint = ZSTD_decompressStream(u->zstd, &o, &i);
+        if (ZSTD_isError(hint))
+            return fb_fail(err, FB_EFORMAT, "zstd data is damaged (%s)", ZSTD_getErrorName(hint));
+        u->whole = hint == 0;
+        if (!u->whole && i.pos == i.size && o.pos < o.size) {
+            if (last)
+                return fb_fail(err, FB_EFORMAT, "zstd data ends early");
+            break;
+        }
     }
-    (void)ZSTD_freeDCtx(context);
-    free(step);
+    *in_n = i.pos;
+    *out_n = o.pos;
+    return FB_OK;
+}
+
+enum fb_status fb_unpacker_step(struct fb_unpacker *u, const void *in, size_t *in_n, bool last,
+                                void *out, size_t *out_n, bool *ret_done, struct fb_err *err)
+{
+    enum fb_status r = FB_OK;
+
+    if (u->done)
+        *in_n = *out_n = 0;
+    else if (u->kind == FB_COMPRESS_ZSTD)
+        r = zstd_step(u, in, in_n, last, out, out_n, err);
+    else
+        r = gzip_step(u, in, in_n, last, out, out_n, err);
+    *ret_done = u->done;
     return r;
 }
 
 enum fb_status fb_unpack(const void *bytes, size_t n, struct fb_buf *out, struct fb_err *err)
 {
-    switch (fb_compress_kind(bytes, n)) {
-    case FB_COMPRESS_GZIP:
-        return gzip_unpack(bytes, n, out, err);
-    case FB_COMPRESS_ZSTD:
-        return zstd_unpack(bytes, n, out, err);
-    case FB_COMPRESS_NONE:
-        break;
+    enum fb_compress_kind kind = fb_compress_kind(bytes, n);
+    struct fb_unpacker *u;
+    enum fb_status r = FB_OK;
+    bool done = false;
+    char *step;
+    size_t at = 0;
+
+    if (kind == FB_COMPRESS_NONE)
+        return fb_fail(err, FB_EFORMAT, "neither gzip nor zstd data");
+    u = fb_unpacker_new(kind);
+    step = fb_alloc(STEP);
+    while (r == FB_OK && !done) {
+        size_t in_n = n - at, out_n = STEP;
+
+        r = fb_unpacker_step(u, (const char *)bytes + at, &in_n, true, step, &out_n, &done, err);
+        if (r != FB_OK)
+            break;
+        at += in_n;
+        fb_buf_add(out, step, out_n);
+        if (out->overflow)
+            r = fb_fail(err, FB_ELIMIT, "unpacks to more than %zu bytes", out->max);
     }
-    return fb_fail(err, FB_EFORMAT, "neither gzip nor zstd data");
+    free(step);
+    fb_unpacker_free(u);
+    return r;
 }
 
 void fb_zstd_pack(const void *bytes, size_t n, int level, struct fb_buf *out)

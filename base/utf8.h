@@ -1,7 +1,8 @@
-/* utf8.h - one code point at a time, safe on any bytes. */
+/* utf8.h - one code point at a time, in (safe on any bytes) and out. */
 #ifndef FB_BASE_UTF8_H
 #define FB_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,43 @@ static inline uint32_t fb_utf8_next(const char *text, size_t len, size_t *at)
     }
     *at += n;
     return c;
+}
+
+/* The code point as one to four bytes; returns how many. */
+static inline size_t fb_utf8_put(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c < 0x10000) {
+        to[0] = (char)(0xe0 | c >> 12);
+        to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | c >> 18);
+    to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}
+
+/* Whether all of it is well-formed. */
+static inline bool fb_utf8_valid(const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
+
+        if (fb_utf8_next(text, len, &at) == 0xfffd && at - from == 1)
+            return false;
+    }
+    return true;
 }
 
 #endif
