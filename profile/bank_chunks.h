@@ -15,10 +15,18 @@ struct fb_id_map {
 
 struct fb_mark_read;
 
+struct fb_frame_facts { /* of the bank, beside a frame's name */
+    enum fb_tier tier;
+    uint32_t signature, file, line; /* as in struct fb_frame */
+};
+
 struct fb_bank_decoder {
     struct fb_profile *p;
     struct fb_bank_damage *damage;
     struct fb_id_map strings, frames, stacks, modules, threads, counters;
+    struct fb_id_map frame_facts; /* frame id of the file to index of facts[] */
+    struct fb_frame_facts *facts;
+    size_t facts_count, facts_room;
     uint64_t raw_bytes; /* of all payloads so far: bounds the ids that can be true */
     uint64_t end_samples, end_weight;
     bool has_end;

@@ -44,6 +44,8 @@ void fb_bank_decoder_done(struct fb_bank_decoder *d)
     free(d->modules.ids);
     free(d->threads.ids);
     free(d->counters.ids);
+    free(d->frame_facts.ids);
+    free(d->facts);
     free(d->marks);
 }
 
@@ -186,6 +188,46 @@ static void put_strings(struct fb_bank_decoder *d, struct fb_wire_in *in)
     }
 }
 
+static uint32_t bounded_line(uint64_t line)
+{
+    return line < LINE_MAX_VALUE ? (uint32_t)line : 0;
+}
+
+/* Kept until FRAMES defines the frame. */
+static void put_frame_facts(struct fb_bank_decoder *d, struct fb_wire_in *in)
+{
+    uint64_t n = get_count(in, 5);
+
+    for (uint64_t i = 0; i < n && !in->bad; i++) {
+        uint64_t id = fb_wire_get_varint(in);
+        uint8_t tier = fb_wire_get_u8(in);
+        struct fb_frame_facts facts = {.tier = (enum fb_tier)tier};
+
+        facts.signature = map_get(&d->strings, fb_wire_get_varint(in), 0);
+        facts.file = map_get(&d->strings, fb_wire_get_varint(in), 0);
+        facts.line = bounded_line(fb_wire_get_varint(in));
+        if (in->bad || tier >= FB_FRAME_TIER_COUNT || id == 0) {
+            in->bad = true;
+            return;
+        }
+        in->bad = !map_set(d, &d->frame_facts, id, (uint32_t)d->facts_count);
+        fb_vec_reserve(&d->facts, &d->facts_room, d->facts_count + 1, sizeof *d->facts);
+        d->facts[d->facts_count++] = facts;
+    }
+}
+
+static void add_facts(const struct fb_bank_decoder *d, uint64_t id, struct fb_frame *f)
+{
+    uint32_t at = map_get(&d->frame_facts, id, UINT32_MAX);
+
+    if (at == UINT32_MAX)
+        return;
+    f->tier = d->facts[at].tier;
+    f->signature = d->facts[at].signature;
+    f->file = d->facts[at].file;
+    f->line = d->facts[at].line;
+}
+
 static void put_frames(struct fb_bank_decoder *d, struct fb_wire_in *in)
 {
     uint64_t first = fb_wire_get_varint(in), n = get_count(in, 4);
@@ -203,6 +245,7 @@ static void put_frames(struct fb_bank_decoder *d, struct fb_wire_in *in)
         f.kind = (enum fb_frame_kind)kind;
         f.module = module ? map_get(&d->modules, module - 1, FB_NO_MODULE) : FB_NO_MODULE;
         f.name = name ? map_get(&d->strings, name, 0) : 0;
+        add_facts(d, first + i, &f);
         if (!map_set(d, &d->frames, first + i, fb_profile_frame_put(d->p, &f).n))
             in->bad = true;
     }
@@ -443,7 +486,7 @@ static void put_symbols(struct fb_bank_decoder *d, struct fb_wire_in *in)
             continue;
         d->p->frames[frame].name = name;
         d->p->frames[frame].file = file;
-        d->p->frames[frame].line = line < LINE_MAX_VALUE ? (uint32_t)line : 0;
+        d->p->frames[frame].line = bounded_line(line);
     }
 }
 
@@ -472,13 +515,21 @@ static void take_clocks(struct fb_bank_decoder *d)
 bool fb_bank_decoder_put(struct fb_bank_decoder *d, unsigned type, const uint8_t *payload, size_t n)
 {
     static void (*const put[])(struct fb_bank_decoder *, struct fb_wire_in *) = {
-        [FB_CHUNK_MANIFEST] = put_manifest, [FB_CHUNK_MODULES] = put_modules,
-        [FB_CHUNK_THREADS] = put_threads,   [FB_CHUNK_STRINGS] = put_strings,
-        [FB_CHUNK_FRAMES] = put_frames,     [FB_CHUNK_STACKS] = put_stacks,
-        [FB_CHUNK_SAMPLES] = put_samples,   [FB_CHUNK_COUNTER_DEFS] = put_counter_defs,
-        [FB_CHUNK_COUNTERS] = put_counters, [FB_CHUNK_MARKS] = put_marks,
-        [FB_CHUNK_LOSSES] = put_losses,     [FB_CHUNK_SYMBOLS] = put_symbols,
-        [FB_CHUNK_END] = put_end,           [FB_CHUNK_EVENTS] = put_events,
+        [FB_CHUNK_MANIFEST] = put_manifest,
+        [FB_CHUNK_MODULES] = put_modules,
+        [FB_CHUNK_THREADS] = put_threads,
+        [FB_CHUNK_STRINGS] = put_strings,
+        [FB_CHUNK_FRAMES] = put_frames,
+        [FB_CHUNK_STACKS] = put_stacks,
+        [FB_CHUNK_SAMPLES] = put_samples,
+        [FB_CHUNK_COUNTER_DEFS] = put_counter_defs,
+        [FB_CHUNK_COUNTERS] = put_counters,
+        [FB_CHUNK_MARKS] = put_marks,
+        [FB_CHUNK_LOSSES] = put_losses,
+        [FB_CHUNK_SYMBOLS] = put_symbols,
+        [FB_CHUNK_END] = put_end,
+        [FB_CHUNK_EVENTS] = put_events,
+        [FB_CHUNK_FRAME_FACTS] = put_frame_facts,
     };
     struct fb_wire_in in = {.data = payload, .len = n};
 

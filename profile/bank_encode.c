@@ -232,12 +232,44 @@ static void put_unloads(struct encoder *e)
     free(items.raw);
 }
 
+/* What SYMBOLS says of a frame: an address is a frame whatever its name is found to be later. */
 static bool has_symbol(const struct fb_frame *f)
 {
-    return (f->address != 0 && f->name != 0) || f->file != 0 || f->line != 0;
+    return f->address != 0 && (f->name != 0 || f->file != 0 || f->line != 0);
 }
 
-static void put_symbols(struct encoder *e)
+/* What FRAME_FACTS says: all that tells frames of one name apart. */
+static bool has_facts(const struct fb_frame *f)
+{
+    return f->tier != FB_TIER_UNKNOWN || f->signature != 0 ||
+           (f->address == 0 && (f->file != 0 || f->line != 0));
+}
+
+static void put_symbol(struct encoder *e, size_t at)
+{
+    const struct fb_frame *f = &e->p->frames[at];
+
+    put_varint(e, at);
+    put_varint(e, f->name);
+    put_varint(e, f->file);
+    put_varint(e, f->line);
+}
+
+static void put_facts(struct encoder *e, size_t at)
+{
+    const struct fb_frame *f = &e->p->frames[at];
+
+    put_varint(e, at);
+    put_u8(e, (unsigned)f->tier < FB_FRAME_TIER_COUNT ? (uint8_t)f->tier : 0);
+    put_varint(e, f->signature);
+    put_varint(e, f->address ? 0 : f->file);
+    put_varint(e, f->address ? 0 : f->line);
+}
+
+/* Something of those frames that have it. */
+static void put_some_frames(struct encoder *e, enum fb_chunk_type type,
+                            bool (*has)(const struct fb_frame *f),
+                            void (*put)(struct encoder *, size_t))
 {
     size_t at = 1;
 
@@ -246,20 +278,15 @@ static void put_symbols(struct encoder *e)
         size_t n = 0;
 
         for (; at < e->p->frames_count && items.raw_len < CHUNK_TARGET; at++) {
-            const struct fb_frame *f = &e->p->frames[at];
-
-            if (!has_symbol(f))
+            if (!has(&e->p->frames[at]))
                 continue;
-            put_varint(&items, at);
-            put_varint(&items, f->name);
-            put_varint(&items, f->file);
-            put_varint(&items, f->line);
+            put(&items, at);
             n++;
         }
         if (n > 0) {
             put_varint(e, n);
             put_bytes(e, items.raw, items.raw_len);
-            chunk_end(e, FB_CHUNK_SYMBOLS);
+            chunk_end(e, type);
         }
         free(items.raw);
     }
@@ -455,8 +482,9 @@ void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out)
     put_list(&e, FB_CHUNK_MODULES, 1, p->modules_count, false, item_module);
     put_nameless_threads(&e);
     put_list(&e, FB_CHUNK_THREADS, 0, p->thread_names_count, false, item_thread_name);
+    put_some_frames(&e, FB_CHUNK_FRAME_FACTS, has_facts, put_facts);
     put_list(&e, FB_CHUNK_FRAMES, 1, p->frames_count, true, item_frame);
-    put_symbols(&e);
+    put_some_frames(&e, FB_CHUNK_SYMBOLS, has_symbol, put_symbol);
     put_list(&e, FB_CHUNK_STACKS, 1, p->stacks_count, true, item_stack);
     put_samples(&e);
     put_unloads(&e);

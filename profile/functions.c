@@ -160,6 +160,8 @@ static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
         canonical(raw->text, raw->len, f->kind, text);
     if (text->len == 0)
         fb_buf_add(text, raw->text, raw->len);
+    if (!canonical && f->signature != 0)
+        fb_buf_puts(text, fb_profile_text(p, f->signature));
     id = put(fns, f->kind, f->tier, module, fb_strings_put(&fns->strings, text->data, text->len));
     raw_id = raw->len ? fb_strings_put(&fns->strings, raw->text, raw->len) : fns->items[id].name;
     note_raw(fns, id, raw_id);

@@ -55,9 +55,11 @@ void fb_profile_free(struct fb_profile *p)
 
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame)
 {
+    uint64_t place = fb_hash_pair((uint64_t)frame->signature << 32 | frame->name,
+                                  (uint64_t)frame->file << 32 | frame->line);
     uint64_t hash = fb_hash_pair((uint64_t)frame->module << 32 | (uint32_t)frame->tier << 8 |
                                      (uint32_t)frame->kind,
-                                 fb_hash_pair(frame->address, frame->name));
+                                 fb_hash_pair(frame->address, place));
     struct fb_index_cursor at = fb_index_seek(&p->frame_index, hash);
     fb_frame_id id;
 
@@ -65,7 +67,8 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
         const struct fb_frame *f = &p->frames[id.n];
 
         if (f->kind == frame->kind && f->tier == frame->tier && f->module == frame->module &&
-            f->address == frame->address && f->name == frame->name)
+            f->address == frame->address && f->name == frame->name && f->file == frame->file &&
+            f->line == frame->line && f->signature == frame->signature)
             return id;
     }
     fb_vec_reserve(&p->frames, &p->frames_room, p->frames_count + 1, sizeof *p->frames);

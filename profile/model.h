@@ -37,13 +37,13 @@ typedef struct {
 #define FB_NO_MODULE  0u /* modules[0] is "no module" */
 #define FB_NO_THREAD  0u /* threads[0] is "unknown thread" */
 
-/* How a frame's code was made, where a profiler says so (folded text: _[0] _[1] _[j]).  In memory
- * only: a bank keeps the kind, so that a frame read from it has FB_TIER_UNKNOWN here. */
+/* How a frame's code was made, where a profiler says so (folded text: _[0] _[1] _[j]; a bank's
+ * FRAME_FACTS). */
 enum fb_tier {
-    FB_TIER_UNKNOWN,
-    FB_TIER_INTERPRETED,
-    FB_TIER_C1,
-    FB_TIER_C2,
+    FB_TIER_UNKNOWN = FB_FRAME_TIER_UNKNOWN,
+    FB_TIER_INTERPRETED = FB_FRAME_TIER_INTERPRETED,
+    FB_TIER_C1 = FB_FRAME_TIER_C1,
+    FB_TIER_C2 = FB_FRAME_TIER_C2,
     FB_TIER_JIT, /* generated code of an unknown tier; this and those below follow from the kind */
     FB_TIER_INLINED,
     FB_TIER_NATIVE,
@@ -54,12 +54,13 @@ enum fb_tier {
 
 struct fb_frame {
     enum fb_frame_kind kind;
-    enum fb_tier tier; /* UNKNOWN, INTERPRETED, C1 or C2 */
-    uint32_t module;   /* index of modules[]                                             */
-    uint64_t address;  /* ELF virtual address in the module, else runtime address or 0   */
-    uint32_t name;     /* string; 0 while the address has no name                        */
-    uint32_t file;     /* string; 0 unknown                                              */
-    uint32_t line;     /* 0 unknown                                                      */
+    enum fb_tier tier;  /* UNKNOWN, INTERPRETED, C1 or C2 */
+    uint32_t module;    /* index of modules[]                                             */
+    uint64_t address;   /* ELF virtual address in the module, else runtime address or 0   */
+    uint32_t name;      /* string; 0 while the address has no name                        */
+    uint32_t file;      /* string; 0 unknown                                              */
+    uint32_t line;      /* 0 unknown                                                      */
+    uint32_t signature; /* string: a JVM descriptor, "(I)V"; 0 none                       */
 };
 
 struct fb_stack {
@@ -163,8 +164,7 @@ struct fb_profile {
 struct fb_profile *fb_profile_new(void);
 void fb_profile_free(struct fb_profile *p);
 
-/* The id of the frame with this kind, tier, module, address and name, added if new; file and line
- * are of the first. */
+/* The id of the frame that is equal in every member, added if new. */
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame);
 /* The id of the stack `parent` + `frame`, added if new. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);

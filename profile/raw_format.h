@@ -42,7 +42,7 @@
 
 enum {
     FB_BANK_MAJOR = 1,
-    FB_BANK_MINOR = 1,
+    FB_BANK_MINOR = 2,
     FB_BANK_HEADER_SIZE = 32,
     FB_CHUNK_HEADER_SIZE = 32,
     FB_CHUNK_ALIGN = 8,
@@ -105,6 +105,11 @@ enum fb_chunk_type {
     /* count, {signed monotonic_ns or 0, signed wall_ns or 0, u8 kind (enum fb_event_kind), varint
      * value}: what happened to the sampler itself.  Since minor version 1. */
     FB_CHUNK_EVENTS = 14,
+    /* count, {varint frame id, u8 tier (enum fb_frame_tier), varint signature string id, varint
+     * file string id, varint line}: what is known of a frame beside its name, where anything is. It
+     * comes before the FRAMES that defines the frame, because frames that differ in it alone are
+     * different ones.  Since minor version 2. */
+    FB_CHUNK_FRAME_FACTS = 15,
 };
 
 enum fb_frame_kind {
@@ -117,6 +122,16 @@ enum fb_frame_kind {
     FB_FRAME_INLINED = 6,
     FB_FRAME_MARK = 7, /* not code: [truncated], [lost], thread roots */
     FB_FRAME_KIND_COUNT
+};
+
+/* How a runtime made the code of a frame.  An inlined frame has none of its own: it is a part of
+ * the frame that it was inlined into. */
+enum fb_frame_tier {
+    FB_FRAME_TIER_UNKNOWN = 0,
+    FB_FRAME_TIER_INTERPRETED = 1,
+    FB_FRAME_TIER_C1 = 2, /* a quick compiler: HotSpot's levels 1 to 3 */
+    FB_FRAME_TIER_C2 = 3, /* an optimising one: level 4               */
+    FB_FRAME_TIER_COUNT
 };
 
 enum fb_counter_kind {

@@ -22,6 +22,8 @@ static const char *suffix_of(const struct fb_function *f)
         return "_[0]";
     if (f->tier == FB_TIER_C1)
         return "_[1]";
+    if (f->tier == FB_TIER_C2 && f->kind == FB_FRAME_JAVA)
+        return "_[j]";
     switch (f->kind) {
     case FB_FRAME_KERNEL:
         return "_[k]";

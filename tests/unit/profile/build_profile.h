@@ -24,6 +24,7 @@ static inline struct fb_profile *build_profile(size_t samples)
     struct fb_module m = {.start = 0x1000, .end = 0x9000, .load_ns = T0, .unload_ns = INT64_MAX};
     uint32_t module, cpu, rss;
     fb_stack_id main_, work, deep;
+    struct fb_frame java = {.kind = FB_FRAME_JAVA, .tier = FB_TIER_C1, .line = 12};
 
     p->run_id = 0x1122334455667788;
     p->writer_id = 42;
@@ -38,7 +39,10 @@ static inline struct fb_profile *build_profile(size_t samples)
     module = fb_profile_module_add(p, &m);
     main_ = fb_profile_stack_put(p, FB_STACK_ROOT, put_native(p, module, 0x1100, "main"));
     work = fb_profile_stack_put(p, main_, put_native(p, module, 0x1200, "work"));
+    java.name = fb_strings_put_z(&p->strings, "a.B.c");
+    java.signature = fb_strings_put_z(&p->strings, "(I)V");
     deep = fb_profile_stack_put(p, work, put_native(p, module, 0x1300, ""));
+    deep = fb_profile_stack_put(p, deep, fb_profile_frame_put(p, &java));
     for (int t = 1; t <= 2; t++) {
         uint32_t id = fb_profile_thread_add(p, 100 + (uint32_t)t, 0);
 

@@ -58,6 +58,49 @@ static void a_bank_comes_back_as_it_was(void **state)
     fb_buf_done(&two);
 }
 
+static fb_frame_id put_java(struct fb_profile *p, enum fb_tier tier, const char *signature,
+                            uint32_t line)
+{
+    struct fb_frame f = {.kind = FB_FRAME_JAVA, .tier = tier, .line = line};
+
+    f.name = fb_strings_put_z(&p->strings, "a.B.c");
+    f.signature = fb_strings_put_z(&p->strings, signature);
+    return fb_profile_frame_put(p, &f);
+}
+
+/* Overloads, tiers and lines of one name are frames of their own, and stay that. */
+static void frames_of_one_name_are_told_apart_by_their_facts(void **state)
+{
+    struct fb_profile *p = build_profile(10), *q;
+    fb_frame_id frames[] = {
+        put_java(p, FB_TIER_INTERPRETED, "()V", 7), put_java(p, FB_TIER_C1, "()V", 7),
+        put_java(p, FB_TIER_C2, "()V", 7),          put_java(p, FB_TIER_C2, "(I)V", 7),
+        put_java(p, FB_TIER_C2, "(I)V", 8),         put_java(p, FB_TIER_UNKNOWN, "", 0)};
+    struct fb_buf b = {0};
+    struct fb_bank_damage damage;
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(frames[i].n, frames[k].n);
+    for (size_t i = 0; i < 6; i++)
+        fb_profile_sample_add(p, T0, 1, fb_profile_stack_put(p, FB_STACK_ROOT, frames[i]), 1);
+    fb_bank_encode(p, &b);
+    q = decode(&b, &damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    assert_int_equal(q->frames_count, p->frames_count);
+    for (size_t i = 0; i < 6; i++) {
+        const struct fb_frame *f = &p->frames[frames[i].n], *g = &q->frames[frames[i].n];
+
+        assert_int_equal(g->tier, f->tier);
+        assert_int_equal(g->line, f->line);
+        assert_string_equal(fb_profile_text(q, g->signature), fb_profile_text(p, f->signature));
+    }
+    fb_profile_free(p);
+    fb_profile_free(q);
+    fb_buf_done(&b);
+}
+
 /* Cut anywhere: it reads, or one sentence says why not; no sample is invented; and a cut inside a
  * chunk is a torn tail, not damage. */
 static void a_bank_cut_at_any_byte_is_a_torn_tail(void **state)
@@ -355,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bank_comes_back_as_it_was),
+        cmocka_unit_test(frames_of_one_name_are_told_apart_by_their_facts),
         cmocka_unit_test(a_bank_cut_at_any_byte_is_a_torn_tail),
         cmocka_unit_test(every_flipped_byte_is_noticed),
         cmocka_unit_test(what_is_after_damage_is_still_read),

@@ -8,14 +8,13 @@
 
 #include "profile/profile.h"
 
-static void a_bank_of_version_1_0_is_read(void **state)
+static void check_bank(const char *path)
 {
     struct fb_bank_damage damage;
     struct fb_profile *p;
     struct fb_err err;
 
-    (void)state;
-    if (fb_bank_read(FB_FIXTURES "/banks/v1.0.fbank", &p, &damage, &err) != FB_OK)
+    if (fb_bank_read(path, &p, &damage, &err) != FB_OK)
         fail_msg("%s", err.text);
     assert_false(fb_bank_is_damaged(&damage));
     assert_false(damage.torn_tail);
@@ -31,10 +30,23 @@ static void a_bank_of_version_1_0_is_read(void **state)
     fb_profile_free(p);
 }
 
+static void a_bank_of_version_1_0_is_read(void **state)
+{
+    (void)state;
+    check_bank(FB_FIXTURES "/banks/v1.0.fbank");
+}
+
+static void a_bank_of_version_1_1_is_read(void **state)
+{
+    (void)state;
+    check_bank(FB_FIXTURES "/banks/v1.1.fbank");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bank_of_version_1_0_is_read),
+        cmocka_unit_test(a_bank_of_version_1_1_is_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
