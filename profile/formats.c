@@ -25,9 +25,10 @@ const struct fb_reader fb_readers[] = {
 };
 
 const struct fb_writer fb_writers[] = {
-    {"fbank", ".fbank", "a packed bank", write_bank},
-    {"folded", ".folded", "folded stacks, canonical names", fb_folded_write_profile},
-    {NULL, NULL, NULL, NULL},
+    {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL & ~(unsigned)FB_HOLDS_LABELS, write_bank},
+    {"folded", ".folded", "folded stacks, canonical names", FB_HOLDS_KINDS | FB_HOLDS_TIERS,
+     fb_folded_write_profile},
+    {NULL, NULL, NULL, 0, NULL},
 };
 
 static const struct fb_reader *reader_find(const char *format, const void *bytes, size_t n)

@@ -10,12 +10,55 @@
 #include "profile/bank.h"
 #include "profile/calltree.h"
 
+/* What a format can hold, beside stacks of names and their weights. */
+enum fb_holds {
+    FB_HOLDS_TIMES = 1 << 0,   /* when each sample was taken */
+    FB_HOLDS_THREADS = 1 << 1, /* names and ids              */
+    FB_HOLDS_LABELS = 1 << 2,
+    FB_HOLDS_MODULES = 1 << 3,   /* the file that a frame's code is in, and its build ID */
+    FB_HOLDS_ADDRESSES = 1 << 4, /* of frames                                            */
+    FB_HOLDS_LINES = 1 << 5,     /* source file and line of a frame                      */
+    FB_HOLDS_KINDS = 1 << 6,     /* kernel, jit, inlined ...                             */
+    FB_HOLDS_TIERS = 1 << 7,     /* interpreted, C1                                      */
+    FB_HOLDS_UNIT = 1 << 8,      /* what a weight is an amount of                        */
+    FB_HOLDS_INTERVAL = 1 << 9,  /* the time between two samples                         */
+    FB_HOLDS_COUNTERS = 1 << 10,
+    FB_HOLDS_MARKS = 1 << 11, /* steps, pauses                                        */
+    FB_HOLDS_MANIFEST = 1 << 12,
+    FB_HOLDS_NAMES = 1 << 13, /* any byte in a name: ';', newline, NUL, no UTF-8      */
+    FB_HOLDS_ALL = (1 << 14) - 1,
+};
+
+/* What is in the profile, of enum fb_holds. */
+unsigned fb_profile_holds(const struct fb_profile *p);
+
+/* "times, threads, labels", in words; nothing is added for 0. */
+void fb_holds_text(unsigned holds, struct fb_buf *out);
+
+/* What to read of a file. */
+struct fb_read_options {
+    const char *type; /* the event or value type where a file has several; NULL: the only one, or
+                         that which the format names as its default */
+};
+
+enum { FB_REPORT_LOSSES_MOST = 8 };
+
 /* What a reader met and could not use; printed, never silent. */
 struct fb_read_report {
     struct fb_bank_damage damage;
+    uint64_t samples_in; /* of the type that was asked for; = samples of the profile + losses */
+    struct fb_read_loss {
+        const char *what; /* "samples of negative value (of the base of a difference)" */
+        uint64_t count;
+    } losses[FB_REPORT_LOSSES_MOST];
+    size_t losses_count;
+    char note[256]; /* a sentence without full stop, "" none: other types in the file ... */
     uint64_t lines, skipped_lines; /* text formats                                */
     char first_skipped[200];       /* "line 7: no count at the end", "" if none   */
 };
+
+/* Adds to the loss of that name; `what` is kept (a literal). */
+void fb_report_loss(struct fb_read_report *report, const char *what, uint64_t count);
 
 struct fb_reader {
     const char *name; /* as typed after --from       */
@@ -29,6 +72,7 @@ struct fb_writer {
     const char *name; /* as typed after --to */
     const char *suffix;
     const char *what;
+    unsigned holds; /* of enum fb_holds: the rest of a profile is left out */
     void (*write)(const struct fb_profile *p, fb_canonical_fn canonical, struct fb_buf *out);
 };
 

@@ -23,6 +23,8 @@ struct fb_profile *fb_profile_new(void)
     fb_vec_reserve(&p->modules, &p->modules_room, 1, sizeof *p->modules);
     p->modules[p->modules_count++] = (struct fb_module){.unload_ns = INT64_MAX};
     (void)fb_profile_thread_add(p, 0, 0);
+    fb_vec_reserve(&p->label_sets, &p->label_sets_room, 1, sizeof *p->label_sets);
+    p->label_sets[p->label_sets_count++] = (struct fb_label_set){0};
     p->unit = fb_strings_put_z(&p->strings, "samples");
     return p;
 }
@@ -34,6 +36,7 @@ void fb_profile_free(struct fb_profile *p)
     fb_strings_done(&p->strings);
     fb_index_done(&p->frame_index);
     fb_index_done(&p->stack_index);
+    fb_index_done(&p->label_index);
     for (size_t i = 0; i < p->counters.count; i++)
         free(p->counters.items[i].values);
     free(p->counters.items);
@@ -42,6 +45,9 @@ void fb_profile_free(struct fb_profile *p)
     free(p->samples.thread);
     free(p->samples.stack);
     free(p->samples.weight);
+    free(p->samples.labels);
+    free(p->label_sets);
+    free(p->label_items);
     free(p->frames);
     free(p->stacks);
     free(p->modules);
@@ -154,7 +160,7 @@ uint32_t fb_profile_module_add(struct fb_profile *p, const struct fb_module *mod
 uint32_t fb_profile_thread_add(struct fb_profile *p, uint32_t tid, uint32_t name)
 {
     fb_vec_reserve(&p->threads, &p->threads_room, p->threads_count + 1, sizeof *p->threads);
-    p->threads[p->threads_count] = (struct fb_thread){tid, name};
+    p->threads[p->threads_count] = (struct fb_thread){.tid = tid, .name = name};
     return (uint32_t)p->threads_count++;
 }
 
@@ -184,6 +190,24 @@ uint64_t fb_profile_weight(const struct fb_profile *p)
     for (size_t i = 0; i < p->samples.count; i++)
         sum += p->samples.weight[i];
     return sum;
+}
+
+double fb_profile_weight_ns(const struct fb_profile *p)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } times[] = {
+        {"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}};
+    const char *unit = fb_profile_text(p, p->unit);
+
+    if (strcmp(unit, "samples") == 0)
+        return (double)p->interval_ns;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        if (strcmp(unit, times[i].unit) == 0)
+            return times[i].ns;
+    }
+    return 0;
 }
 
 bool fb_profile_is_wall(const struct fb_profile *p)

@@ -72,12 +72,16 @@ struct fb_module {
     uint32_t path;     /* string                                          */
     uint32_t build_id; /* string, lower-case hex; 0 none                  */
     uint64_t start, end, bias;
+    uint64_t offset;            /* of `start` in the file                 */
+    bool by_offset;             /* addresses of its frames are offsets in the file, since no header
+                                   of it was at hand; symbolizing makes them ELF addresses */
     int64_t load_ns, unload_ns; /* unload_ns INT64_MAX while it is loaded */
 };
 
 struct fb_thread {
     uint32_t tid;
     uint32_t name; /* string: the latest name                     */
+    uint32_t pid;  /* 0 unknown                                   */
 };
 
 struct fb_thread_name { /* a name from `time_ns` on */
@@ -85,13 +89,26 @@ struct fb_thread_name { /* a name from `time_ns` on */
     int64_t time_ns;
 };
 
+/* What else is known of a sample (a request's route, the class of an object): key and text, or a
+ * number with its unit. */
+struct fb_label {
+    uint32_t key, text; /* strings; text 0: the number counts */
+    int64_t number;
+    uint32_t unit; /* string */
+};
+
+struct fb_label_set { /* label_items[first .. first + count) */
+    uint32_t first, count;
+};
+
 /* Rows of equal length; the order is that of the file (not sorted by time). */
 struct fb_samples {
     int64_t *time_ns; /* 0 where the profile has no times (has_times is false)    */
     uint32_t *thread;
     uint32_t *stack;
-    uint64_t *weight; /* in ticks of interval_ns, or in `unit`                     */
-    size_t count, room;
+    uint64_t *weight; /* in the profile's `unit`                                     */
+    uint32_t *labels; /* of label_sets[], labels_room of them: see fb_profile_sample_labels() */
+    size_t count, room, labels_room;
 };
 
 #define FB_COUNTER_ABSENT INT64_MIN
@@ -140,6 +157,10 @@ struct fb_profile {
     struct fb_thread_name *thread_names;
     size_t thread_names_count, thread_names_room;
     struct fb_samples samples;
+    struct fb_label_set *label_sets; /* [0] is the empty set */
+    size_t label_sets_count, label_sets_room;
+    struct fb_label *label_items;
+    size_t label_items_count, label_items_room;
     struct fb_counters counters;
     struct fb_mark *marks; /* by time */
     size_t marks_count, marks_room;
@@ -151,13 +172,16 @@ struct fb_profile {
     uint64_t run_id, writer_id; /* 0 where the file has none               */
     int64_t wall_offset_ns;     /* wall clock - monotonic clock of the arm */
     int64_t first_ns, last_ns;  /* span that the profile covers; 0, 0 without times */
-    uint64_t interval_ns;       /* CPU (or wall) time of one tick; 0 unknown */
+    uint64_t interval_ns;       /* CPU (or wall) time between two samples; 0 unknown */
     bool has_times;
     bool ended; /* the writer closed the file in order (or the format has no such notion) */
     uint64_t
         rows_merged; /* > 0: a row of `samples` stands for `weight` observations (folded text) */
-    uint32_t unit;   /* string: "samples", "nanoseconds", "bytes" ... of a weight */
-    struct fb_index frame_index, stack_index; /* private */
+    uint32_t unit;   /* string: "samples" (ticks of interval_ns), or what a weight is an amount of:
+                        "nanoseconds", "bytes" ... */
+    uint32_t type;   /* string: the event or value that was counted ("cycles:u", "alloc_space"); 0
+                        unknown */
+    struct fb_index frame_index, stack_index, label_index; /* private */
 };
 
 /* An empty profile; never NULL. */
@@ -171,6 +195,16 @@ fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_fr
 
 void fb_profile_sample_add(struct fb_profile *p, int64_t time_ns, uint32_t thread,
                            fb_stack_id stack, uint64_t weight);
+
+/* The id of the set of these labels (in this order), added if new; 0 for none. */
+uint32_t fb_profile_labels_put(struct fb_profile *p, const struct fb_label *labels, size_t n);
+/* Gives row `row` of the samples these labels. */
+void fb_profile_sample_labels_set(struct fb_profile *p, size_t row, uint32_t label_set);
+/* The label set of a row, whether the profile has labels or not. */
+static inline uint32_t fb_profile_sample_labels(const struct fb_profile *p, size_t row)
+{
+    return row < p->samples.labels_room ? p->samples.labels[row] : 0;
+}
 
 /* Room for `more` further rows; then rows [count, count + more) may be filled in place. */
 void fb_profile_samples_reserve(struct fb_profile *p, size_t more);
@@ -218,6 +252,9 @@ static inline const char *fb_profile_text(const struct fb_profile *p, uint32_t s
 
 /* Σ weight over all samples. */
 uint64_t fb_profile_weight(const struct fb_profile *p);
+
+/* Nanoseconds that one unit of weight stands for; 0 where it is no time. */
+double fb_profile_weight_ns(const struct fb_profile *p);
 
 /* The weights are time that threads lived, whether they ran or waited: no CPU time. */
 bool fb_profile_is_wall(const struct fb_profile *p);
