@@ -148,15 +148,15 @@ static size_t put_unit(struct fb_source *s, uint16_t unit, char *to)
         uint32_t code = 0x10000 + ((uint32_t)(s->high & 0x3ff) << 10) + (unit & 0x3ff);
 
         s->high = 0;
-        return fb_utf8_put(to, code);
+        return fb_utf8_write(to, code);
     }
     if (s->high != 0)
-        n = fb_utf8_put(to, 0xfffd);
+        n = fb_utf8_write(to, 0xfffd);
     s->high = 0;
     if ((unit & 0xfc00) == 0xd800)
         s->high = unit;
     else
-        n += fb_utf8_put(to + n, (unit & 0xfc00) == 0xdc00 ? 0xfffd : unit);
+        n += fb_utf8_write(to + n, (unit & 0xfc00) == 0xdc00 ? 0xfffd : unit);
     return n;
 }
 
@@ -184,7 +184,7 @@ static enum fb_status utf16_read(struct fb_source *s, char *to, size_t n, size_t
         }
         if (got == 0) {
             if (s->high != 0)
-                have += fb_utf8_put(to + have, 0xfffd);
+                have += fb_utf8_write(to + have, 0xfffd);
             s->high = 0;
             break;
         }

@@ -26,7 +26,7 @@
 #include "base/err.h"
 
 enum {
-    FB_SNIFF_BYTES = 64 * 1024,
+    FB_SNIFF_BYTES = 256 * 1024,
     FB_UNPACK_RATIO = 500,
     FB_BLOCK_PAD = 64, /* zero bytes behind the text of a block, for reads past its end */
 };

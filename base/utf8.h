@@ -50,7 +50,7 @@ static inline uint32_t fb_utf8_next(const char *text, size_t len, size_t *at)
 }
 
 /* The code point as one to four bytes; returns how many. */
-static inline size_t fb_utf8_put(char *to, uint32_t c)
+static inline size_t fb_utf8_write(char *to, uint32_t c)
 {
     if (c < 0x80) {
         to[0] = (char)c;

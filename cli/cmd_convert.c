@@ -17,7 +17,7 @@ static int run(const struct fb_args *args)
     enum fb_status r;
 
     if (fb_writer_find(fb_args_get(args, "to"), out_path, &writer, &err) != FB_OK ||
-        fb_load_profile(in, fb_args_get(args, "from"), &p, &err) != FB_OK)
+        fb_load_profile(args, in, fb_args_get(args, "from"), &p, &err) != FB_OK)
         return fb_say_error(&err);
     fb_account_say(p, in);
     writer->write(p, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical, &out);
@@ -33,6 +33,7 @@ static int run(const struct fb_args *args)
 static const struct fb_option options[] = {
     {"from", 0, "FORMAT", "format of IN (default: told by its content)"},
     {"to", 0, "FORMAT", "format of OUT (default: told by its ending)"},
+    FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     {0}};
 

@@ -122,6 +122,7 @@ static const struct fb_option options[] = {
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
     FB_OPTIONS_DELTA,
     FB_OPTIONS_PAIR,
+    FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     FB_OPTIONS_TABLES,
     {0}};

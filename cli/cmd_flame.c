@@ -193,6 +193,7 @@ static const struct fb_option options[] = {
     FB_OPTIONS_RULES,
     FB_OPTIONS_WINDOW,
     FB_OPTIONS_PAIR,
+    FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     {0}};
 

@@ -27,7 +27,8 @@ static int run(const struct fb_args *args)
     return status;
 }
 
-static const struct fb_option options[] = {FB_OPTIONS_WINDOW, FB_OPTIONS_NAMES, {0}};
+static const struct fb_option options[] = {
+    FB_OPTIONS_WINDOW, FB_OPTIONS_READ, FB_OPTIONS_NAMES, {0}};
 
 const struct fb_command fb_command_fold = {
     .name = "fold",

@@ -217,7 +217,7 @@ static int run(const struct fb_args *args)
     struct fb_table *tables[4];
     int status;
 
-    if (fb_load_profile(args->items[0], NULL, &p, &err) != FB_OK)
+    if (fb_load_profile(args, args->items[0], NULL, &p, &err) != FB_OK)
         return fb_say_error(&err);
     tables[0] = manifest_table(p, fb_args_has(args, "all"));
     tables[1] = health_table(p);

@@ -97,6 +97,7 @@ static const struct fb_option options[] = {
     {"lint", 0, NULL, "what is wrong with the rules on these files; exit 1 if there are errors"},
     {"suggest", 0, NULL, "a rules file for the packages that no rule takes"},
     FB_OPTIONS_WINDOW,
+    FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     FB_OPTIONS_TABLES,
     {0}};

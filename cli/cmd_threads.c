@@ -143,6 +143,7 @@ static int run(const struct fb_args *args)
 static const struct fb_option options[] = {{"rows", 'n', "N", "how many threads (30)"},
                                            FB_OPTIONS_RULES,
                                            FB_OPTIONS_WINDOW,
+                                           FB_OPTIONS_READ,
                                            FB_OPTIONS_NAMES,
                                            FB_OPTIONS_TABLES,
                                            {0}};

@@ -166,6 +166,7 @@ static const struct fb_option options[] = {
     {"depth", 0, "N", "callers of a chain (5)"},
     {"inclusive", 0, "RE", "the share of stacks with a frame that matches; repeatable"},
     FB_OPTIONS_WINDOW,
+    FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     FB_OPTIONS_TABLES,
     {0}};

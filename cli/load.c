@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/source.h"
 #include "base/vec.h"
 #include "cli/account.h"
 #include "cli/say.h"
@@ -52,32 +52,56 @@ static void symbolize(struct fb_profile *p)
     fb_symbolizer_free(s);
 }
 
-static enum fb_status decode_profile(const struct fb_buf *bytes, const char *path,
-                                     const char *format, struct fb_profile **ret_p,
-                                     struct fb_err *err)
+/* FB_OPTIONS_READ of a command line. */
+static enum fb_status read_options(const struct fb_args *args, struct fb_read_options *ret_options,
+                                   struct fb_err *err)
 {
-    struct fb_read_report report;
-    enum fb_status r = fb_profile_decode(bytes->data ? bytes->data : "", bytes->len, path, format,
-                                         ret_p, &report, err);
+    const char *type = fb_args_get(args, "type"), *event = fb_args_get(args, "event");
+    const char *weight = fb_args_get(args, "weight");
+    double jobs = 1;
 
+    if (type && event)
+        return fb_fail(err, FB_EUSAGE, "'--type' and '--event' are the same: one was expected");
+    *ret_options = (struct fb_read_options){.type = type ? type : event};
+    if (weight && strcmp(weight, "period") != 0 && strcmp(weight, "samples") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--weight %s': period or samples was expected", weight);
+    if (weight)
+        ret_options->weight = weight[0] == 'p' ? FB_WEIGHT_PERIOD : FB_WEIGHT_SAMPLES;
+    if (fb_args_count(args, "jobs", 1, 64, &jobs, err) != FB_OK)
+        return err->status;
+    ret_options->jobs = (unsigned)jobs;
+    return FB_OK;
+}
+
+static enum fb_status read_profile(const struct fb_args *args, struct fb_source *in,
+                                   const char *format, struct fb_profile **ret_p,
+                                   struct fb_err *err)
+{
+    struct fb_read_options options;
+    struct fb_read_report report;
+    enum fb_status r = read_options(args, &options, err);
+
+    if (r == FB_OK)
+        r = fb_profile_read(in, format, &options, ret_p, &report, err);
     if (r != FB_OK)
         return r;
-    say_damage(path, &report, *ret_p);
+    say_damage(fb_source_name(in), &report, *ret_p);
     /* A bank that `record` or `symbolize` has been over keeps what they could not name. */
     if (!fb_profile_manifest_get(*ret_p, "symbolized") && has_raw_addresses(*ret_p))
         symbolize(*ret_p);
     return FB_OK;
 }
 
-enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
-                               struct fb_err *err)
+enum fb_status fb_load_profile(const struct fb_args *args, const char *path, const char *format,
+                               struct fb_profile **ret_p, struct fb_err *err)
 {
-    struct fb_buf bytes = {0};
-    enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
+    struct fb_source *in;
+    enum fb_status r = fb_source_open(path, &in, err);
 
-    if (r == FB_OK)
-        r = decode_profile(&bytes, path, format, ret_p, err);
-    fb_buf_done(&bytes);
+    if (r != FB_OK)
+        return r;
+    r = read_profile(args, in, format, ret_p, err);
+    fb_source_close(in);
     return r;
 }
 
@@ -105,51 +129,50 @@ static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, con
     return FB_OK;
 }
 
-/* Whether a profile's reader knows the bytes. */
-static bool is_profile(const char *bytes, size_t n)
-{
-    for (const struct fb_reader *r = fb_readers; r->name; r++) {
-        if (r->sniff(bytes, n))
-            return true;
-    }
-    return false;
-}
-
 /* A bank has its magic, steps have their own marks; what is neither may be folded text. */
-static enum fb_status take_file(struct fb_arm *arm, const struct fb_buf *bytes, const char *path,
-                                struct fb_err *err)
+static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm,
+                                struct fb_source *in, struct fb_err *err)
 {
-    const char *data = bytes->data ? bytes->data : "";
+    const char *head, *bytes, *path = fb_source_name(in);
+    const struct fb_reader *reader;
     struct fb_profile *p;
     struct fb_steps *steps;
-    enum fb_status r;
+    size_t n;
+    enum fb_status r = fb_source_head(in, FB_SNIFF_BYTES, &head, &n, err);
 
-    if (!fb_bank_sniff(data, bytes->len) && fb_steps_sniff(data, bytes->len)) {
-        r = fb_steps_parse(data, bytes->len, path, &steps, err);
+    if (r != FB_OK)
+        return r;
+    if (!fb_bank_sniff(head, n) && fb_steps_sniff(head, n)) {
+        r = fb_source_all(in, &bytes, &n, err);
+        if (r == FB_OK)
+            r = fb_steps_parse(bytes, n, path, &steps, err);
         return r == FB_OK ? take_steps(arm, steps, path, err) : r;
     }
-    if (bytes->len > 0 && !is_profile(data, bytes->len))
-        return fb_fail(err, FB_EFORMAT,
-                       "%s: is neither a profile (a bank, folded stacks) nor steps (a job log, the "
-                       "generator's JSON, a TSV)",
-                       path);
-    r = decode_profile(bytes, path, NULL, &p, err);
+    if (n > 0 && fb_reader_find(in, NULL, &reader, err) != FB_OK)
+        return fb_fail(
+            err, FB_EFORMAT,
+            "%s: is neither a profile ('flamebank help formats' lists them) nor steps (a "
+            "job log, the generator's JSON, a TSV)",
+            path);
+    r = read_profile(args, in, NULL, &p, err);
     return r == FB_OK ? take_profile(arm, p, path, err) : r;
 }
 
-static enum fb_status load_file(struct fb_arm *arm, const char *path, struct fb_err *err)
+static enum fb_status load_file(const struct fb_args *args, struct fb_arm *arm, const char *path,
+                                struct fb_err *err)
 {
-    struct fb_buf bytes = {0};
-    enum fb_status r = fb_file_read_unpacked(path, &bytes, err);
+    struct fb_source *in;
+    enum fb_status r = fb_source_open(path, &in, err);
 
-    if (r == FB_OK)
-        r = take_file(arm, &bytes, path, err);
-    fb_buf_done(&bytes);
+    if (r != FB_OK)
+        return r;
+    r = take_file(args, arm, in, err);
+    fb_source_close(in);
     return r;
 }
 
-static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const char *steps,
-                               struct fb_err *err)
+static enum fb_status load_arm(const struct fb_args *args, struct fb_arm *arm, const char *argument,
+                               const char *steps, struct fb_err *err)
 {
     char *paths = fb_strdup(argument), *next = paths;
     enum fb_status r = FB_OK;
@@ -159,7 +182,7 @@ static enum fb_status load_arm(struct fb_arm *arm, const char *argument, const c
     while (next && r == FB_OK) {
         char *path = strsep(&next, ",");
 
-        r = load_file(arm, path, err);
+        r = load_file(args, arm, path, err);
     }
     free(paths);
     if (r == FB_OK && steps && arm->steps)
@@ -260,7 +283,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     for (size_t i = 0; i < view.count && r == FB_OK; i++) {
         struct fb_arm *arm = &view.arms[i];
 
-        r = load_arm(arm, args->items[i], fb_args_nth(args, "steps", i), err);
+        r = load_arm(args, arm, args->items[i], fb_args_nth(args, "steps", i), err);
         if (r == FB_OK && !arm->profile && (flags & FB_VIEW_NEEDS_PROFILE))
             r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
         if (r == FB_OK)

@@ -46,9 +46,10 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
                             struct fb_err *err);
 void fb_view_done(struct fb_view *view);
 
-/* One profile by path: read, damage said, raw addresses symbolized. */
-enum fb_status fb_load_profile(const char *path, const char *format, struct fb_profile **ret_p,
-                               struct fb_err *err);
+/* One profile by path: read as FB_OPTIONS_READ say, damage said, raw addresses symbolized.  format
+ * NULL: told by the content. */
+enum fb_status fb_load_profile(const struct fb_args *args, const char *path, const char *format,
+                               struct fb_profile **ret_p, struct fb_err *err);
 
 /* A span of time of one arm: --from/--to (absolute, "+10" from the start, "-10" from the end), or
  * --step.  All time where none is given. */
@@ -75,6 +76,13 @@ char *fb_view_title(const struct fb_view *view, size_t i, const struct fb_step *
 /* Says under a table which clock took the profile, what happened to it, and what it cost. */
 void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
 
+#define FB_OPTIONS_READ                                                                            \
+    {"type", 0, "TYPE", "the event or value to read, where a file has several"},                   \
+        {"event", 0, "EVENT", "the same as --type"},                                               \
+        {"weight", 0, "WHAT", "perf's samples by their period (default), or as samples: 1 each"},  \
+    {                                                                                              \
+        "jobs", 0, "N", "threads that may read large text (default: 1)"                            \
+    }
 #define FB_OPTIONS_WINDOW                                                                          \
     {"steps", 's', "FILE", "steps: a job log, a load generator's output or a TSV"},                \
         {"step", 0, "STEP", "this step only, by its number, name or offered rate"},                \

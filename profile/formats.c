@@ -5,11 +5,18 @@
 #include "profile/read/folded.h"
 #include "profile/write/folded.h"
 
-static enum fb_status read_bank(const void *bytes, size_t n, const char *name,
-                                struct fb_profile **ret_p, struct fb_read_report *ret_report,
+static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
+                                struct fb_profile **ret_p, struct fb_read_report *report,
                                 struct fb_err *err)
 {
-    return fb_bank_decode(bytes, n, name, ret_p, &ret_report->damage, err);
+    const char *bytes;
+    size_t n;
+    enum fb_status r = fb_source_all(in, &bytes, &n, err);
+
+    (void)options; /* a bank has one type, and its weight is in ticks */
+    if (r != FB_OK)
+        return r;
+    return fb_bank_decode(bytes, n, fb_source_name(in), ret_p, &report->damage, err);
 }
 
 static void write_bank(const struct fb_profile *p, fb_canonical_fn canonical, struct fb_buf *out)
@@ -31,31 +38,53 @@ const struct fb_writer fb_writers[] = {
     {NULL, NULL, NULL, 0, NULL},
 };
 
-static const struct fb_reader *reader_find(const char *format, const void *bytes, size_t n)
+enum fb_status fb_reader_find(struct fb_source *in, const char *format,
+                              const struct fb_reader **ret_reader, struct fb_err *err)
 {
-    for (const struct fb_reader *r = fb_readers; r->name; r++) {
-        if (format ? strcmp(r->name, format) == 0 : r->sniff(bytes, n))
-            return r;
+    const char *head = "";
+    size_t n = 0;
+    enum fb_status r = fb_source_head(in, FB_SNIFF_BYTES, &head, &n, err);
+
+    if (r != FB_OK)
+        return r;
+    for (const struct fb_reader *reader = fb_readers; reader->name; reader++) {
+        if (format ? strcmp(reader->name, format) == 0 : reader->sniff(head, n)) {
+            *ret_reader = reader;
+            return FB_OK;
+        }
     }
-    return NULL;
+    if (format)
+        return fb_fail(
+            err, FB_EUSAGE,
+            "'%s' is not a format that can be read ('flamebank help formats' lists them)", format);
+    if (n == 0)
+        return fb_fail(err, FB_EFORMAT, "%s: is empty, a profile was expected", fb_source_name(in));
+    return fb_fail(err, FB_EFORMAT,
+                   "%s: is of no known profile format ('flamebank help formats' lists them)",
+                   fb_source_name(in));
+}
+
+enum fb_status fb_profile_read(struct fb_source *in, const char *format,
+                               const struct fb_read_options *options, struct fb_profile **ret_p,
+                               struct fb_read_report *ret_report, struct fb_err *err)
+{
+    const struct fb_reader *reader;
+    enum fb_status r = fb_reader_find(in, format, &reader, err);
+
+    *ret_report = (struct fb_read_report){0};
+    return r == FB_OK ? reader->read(in, options, ret_p, ret_report, err) : r;
 }
 
 enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,
                                  struct fb_profile **ret_p, struct fb_read_report *ret_report,
                                  struct fb_err *err)
 {
-    const struct fb_reader *reader = reader_find(format, bytes, n);
+    struct fb_read_options options = {0};
+    struct fb_source *in = fb_source_of_bytes(bytes, n, name);
+    enum fb_status r = fb_profile_read(in, format, &options, ret_p, ret_report, err);
 
-    *ret_report = (struct fb_read_report){0};
-    if (reader)
-        return reader->read(bytes, n, name, ret_p, ret_report, err);
-    if (format)
-        return fb_fail(err, FB_EUSAGE, "'%s' is not a format that can be read", format);
-    if (n == 0)
-        return fb_fail(err, FB_EFORMAT, "%s: is empty, a profile was expected", name);
-    return fb_fail(err, FB_EFORMAT,
-                   "%s: is of no known profile format (a bank or folded stacks were expected)",
-                   name);
+    fb_source_close(in);
+    return r;
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/source.h"
 #include "profile/bank.h"
 #include "profile/calltree.h"
 
@@ -35,10 +36,19 @@ unsigned fb_profile_holds(const struct fb_profile *p);
 /* "times, threads, labels", in words; nothing is added for 0. */
 void fb_holds_text(unsigned holds, struct fb_buf *out);
 
-/* What to read of a file. */
+/* What a sample weighs where a format has both. */
+enum fb_weight_by {
+    FB_WEIGHT_AS_FORMAT, /* as the format's own tools count                      */
+    FB_WEIGHT_PERIOD,    /* the amount of the event that the sample stands for   */
+    FB_WEIGHT_SAMPLES,   /* 1                                                    */
+};
+
+/* What to read of a file.  Zero: as the format says, on one core. */
 struct fb_read_options {
     const char *type; /* the event or value type where a file has several; NULL: the only one, or
                          that which the format names as its default */
+    enum fb_weight_by weight;
+    unsigned jobs; /* threads that large text may use; the profile is the same */
 };
 
 enum { FB_REPORT_LOSSES_MOST = 8 };
@@ -60,12 +70,15 @@ struct fb_read_report {
 /* Adds to the loss of that name; `what` is kept (a literal). */
 void fb_report_loss(struct fb_read_report *report, const char *what, uint64_t count);
 
+/* read: the whole source, however large, in one pass where the format allows; errors begin with
+ * fb_source_name(in).  The report is zeroed by the caller. */
 struct fb_reader {
-    const char *name; /* as typed after --from       */
-    const char *what; /* one line for the help       */
-    bool (*sniff)(const void *head, size_t n);
-    enum fb_status (*read)(const void *bytes, size_t n, const char *name, struct fb_profile **ret_p,
-                           struct fb_read_report *ret_report, struct fb_err *err);
+    const char *name;                          /* as typed after --from          */
+    const char *what;                          /* one line for the help          */
+    bool (*sniff)(const void *head, size_t n); /* up to FB_SNIFF_BYTES of a file */
+    enum fb_status (*read)(struct fb_source *in, const struct fb_read_options *options,
+                           struct fb_profile **ret_p, struct fb_read_report *report,
+                           struct fb_err *err);
 };
 
 struct fb_writer {
@@ -80,8 +93,16 @@ struct fb_writer {
 extern const struct fb_reader fb_readers[];
 extern const struct fb_writer fb_writers[];
 
-/* Reads bytes that are unpacked already (fb_file_read_unpacked()); `name` is for the messages.
- * format NULL: told by the content. */
+/* The reader by name, or (format NULL) by the content.  FB_EUSAGE or FB_EFORMAT. */
+enum fb_status fb_reader_find(struct fb_source *in, const char *format,
+                              const struct fb_reader **ret_reader, struct fb_err *err);
+
+/* Reads a profile; format NULL: told by the content. */
+enum fb_status fb_profile_read(struct fb_source *in, const char *format,
+                               const struct fb_read_options *options, struct fb_profile **ret_p,
+                               struct fb_read_report *ret_report, struct fb_err *err);
+
+/* The same of bytes in memory; `name` is for the messages. */
 enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,
                                  struct fb_profile **ret_p, struct fb_read_report *ret_report,
                                  struct fb_err *err);

@@ -130,18 +130,20 @@ static void skip_line(struct fb_read_report *report, const char *why)
                        (unsigned long long)report->lines, why);
 }
 
-enum fb_status fb_folded_read(const void *bytes, size_t n, const char *name,
+enum fb_status fb_folded_read(struct fb_source *in, const struct fb_read_options *options,
                               struct fb_profile **ret_p, struct fb_read_report *ret_report,
                               struct fb_err *err)
 {
-    struct fb_profile *p = fb_profile_new();
-    const char *text = bytes;
+    struct fb_profile *p;
+    const char *text;
+    size_t n;
     double carry = 0;
+    enum fb_status r = fb_source_all(in, &text, &n, err);
 
-    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        n -= 3;
-    }
+    (void)options;
+    if (r != FB_OK)
+        return r;
+    p = fb_profile_new();
     for (size_t at = 0; at < n;) {
         const char *stop = memchr(text + at, '\n', n - at);
         size_t len = stop ? (size_t)(stop - text) - at : n - at, stack_len;
@@ -168,7 +170,7 @@ enum fb_status fb_folded_read(const void *bytes, size_t n, const char *name,
     p->ended = true;
     if (p->samples.count == 0) {
         fb_profile_free(p);
-        return fb_fail(err, FB_EFORMAT, "%s: %s", name,
+        return fb_fail(err, FB_EFORMAT, "%s: %s", fb_source_name(in),
                        ret_report->skipped_lines ? ret_report->first_skipped
                                                  : "holds no folded stack ('frame;frame 12')");
     }

@@ -10,7 +10,7 @@
 #include "profile/formats.h"
 
 bool fb_folded_sniff(const void *head, size_t n);
-enum fb_status fb_folded_read(const void *bytes, size_t n, const char *name,
+enum fb_status fb_folded_read(struct fb_source *in, const struct fb_read_options *options,
                               struct fb_profile **ret_p, struct fb_read_report *ret_report,
                               struct fb_err *err);
 

@@ -15,7 +15,7 @@ static struct fb_profile *read_folded(const char *text, struct fb_read_report *r
     struct fb_err err;
 
     *report = (struct fb_read_report){0};
-    if (fb_readers[1].read(text, strlen(text), "t.folded", &p, report, &err) != FB_OK)
+    if (fb_profile_decode(text, strlen(text), "t.folded", "folded", &p, report, &err) != FB_OK)
         fail_msg("%s", err.text);
     return p;
 }
@@ -49,7 +49,7 @@ static void a_folded_file_without_a_stack_is_refused(void **state)
     struct fb_err err;
 
     (void)state;
-    assert_int_equal(fb_readers[1].read("a;b\n", 4, "t", &p, &report, &err), FB_EFORMAT);
+    assert_int_equal(fb_profile_decode("a;b\n", 4, "t", "folded", &p, &report, &err), FB_EFORMAT);
     assert_string_equal(err.text, "t: line 1: a count was expected after the stack");
 }
 
