@@ -19,6 +19,8 @@ struct fb_profile *fb_profile_new(void)
     fb_vec_reserve(&p->frames, &p->frames_room, 1, sizeof *p->frames);
     p->frames[p->frames_count++] = (struct fb_frame){.kind = FB_FRAME_MARK};
     fb_vec_reserve(&p->stacks, &p->stacks_room, 1, sizeof *p->stacks);
+    fb_vec_reserve(&p->stack_last, &p->stack_last_room, 1, sizeof *p->stack_last);
+    p->stack_last[p->stacks_count] = 0;
     p->stacks[p->stacks_count++] = (struct fb_stack){{0}, {0}};
     fb_vec_reserve(&p->modules, &p->modules_room, 1, sizeof *p->modules);
     p->modules[p->modules_count++] = (struct fb_module){.unload_ns = INT64_MAX};
@@ -50,6 +52,7 @@ void fb_profile_free(struct fb_profile *p)
     free(p->label_items);
     free(p->frames);
     free(p->stacks);
+    free(p->stack_last);
     free(p->modules);
     free(p->threads);
     free(p->thread_names);
@@ -84,21 +87,33 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
     return id;
 }
 
+/* A stack's child that was asked for last is mostly the one that is asked for next, and it is found
+ * without the index: one load a frame. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
 {
-    uint64_t hash = fb_hash_pair(parent.n, frame.n);
-    struct fb_index_cursor at = fb_index_seek(&p->stack_index, hash);
+    uint32_t last = p->stack_last[parent.n];
+    struct fb_index_cursor at;
+    uint64_t hash;
     fb_stack_id id;
 
+    if (last != 0 && p->stacks[last].frame.n == frame.n)
+        return (fb_stack_id){last};
+    hash = fb_hash_pair(parent.n, frame.n);
+    at = fb_index_seek(&p->stack_index, hash);
     while (fb_index_step(&p->stack_index, &at, &id.n)) {
         const struct fb_stack *s = &p->stacks[id.n];
 
-        if (s->parent.n == parent.n && s->frame.n == frame.n)
+        if (s->parent.n == parent.n && s->frame.n == frame.n) {
+            p->stack_last[parent.n] = id.n;
             return id;
+        }
     }
     fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + 1, sizeof *p->stacks);
+    fb_vec_reserve(&p->stack_last, &p->stack_last_room, p->stacks_count + 1, sizeof *p->stack_last);
     id.n = (uint32_t)p->stacks_count;
-    p->stacks[p->stacks_count++] = (struct fb_stack){parent, frame};
+    p->stacks[p->stacks_count] = (struct fb_stack){parent, frame};
+    p->stack_last[p->stacks_count++] = 0;
+    p->stack_last[parent.n] = id.n;
     fb_index_add(&p->stack_index, hash, id.n);
     return id;
 }
@@ -262,6 +277,14 @@ void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *
     }
     fb_vec_reserve(&p->manifest, &p->manifest_room, p->manifest_count + 1, sizeof *p->manifest);
     p->manifest[p->manifest_count++] = item;
+}
+
+void fb_profile_manifest_set_number(struct fb_profile *p, const char *key, int64_t value)
+{
+    char *text = fb_format("%lld", (long long)value);
+
+    fb_profile_manifest_set(p, key, text);
+    free(text);
 }
 
 const char *fb_profile_manifest_get(const struct fb_profile *p, const char *key)

@@ -150,6 +150,8 @@ struct fb_profile {
     size_t frames_count, frames_room;
     struct fb_stack *stacks; /* [0] is the root         */
     size_t stacks_count, stacks_room;
+    uint32_t *stack_last; /* private: the child of a stack that was last asked for, 0 none */
+    size_t stack_last_room;
     struct fb_module *modules;
     size_t modules_count, modules_room;
     struct fb_thread *threads;
@@ -241,6 +243,7 @@ bool fb_profile_counter_level(const struct fb_profile *p, const char *name, int6
                               int64_t to_ns, double *ret_max, double *ret_last);
 
 void fb_profile_manifest_set(struct fb_profile *p, const char *key, const char *value);
+void fb_profile_manifest_set_number(struct fb_profile *p, const char *key, int64_t value);
 /* NULL where the key is missing. */
 const char *fb_profile_manifest_get(const struct fb_profile *p, const char *key);
 
