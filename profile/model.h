@@ -194,6 +194,9 @@ void fb_profile_free(struct fb_profile *p);
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame);
 /* The id of the stack `parent` + `frame`, added if new. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
+/* Adds it without looking, for a file whose stacks are a tree of distinct nodes already; a later
+ * fb_profile_stack_put() of the same does not find it. */
+fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
 
 void fb_profile_sample_add(struct fb_profile *p, int64_t time_ns, uint32_t thread,
                            fb_stack_id stack, uint64_t weight);
