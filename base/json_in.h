@@ -105,6 +105,12 @@ static inline bool fb_json_in_failed(const struct fb_json_in *in)
     return in->failed;
 }
 
+/* How many bytes of the text were taken. */
+static inline uint64_t fb_json_in_taken(const struct fb_json_in *in)
+{
+    return in->offset - (uint64_t)(in->end - in->at);
+}
+
 /* The caller's own violation, at the place reached: "byte 17: level 3 was expected ...". */
 void fb_json_in_wrong(struct fb_json_in *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
