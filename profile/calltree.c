@@ -19,20 +19,26 @@ void fb_calltree_done(struct fb_calltree *tree)
     *tree = (struct fb_calltree){0};
 }
 
+/* As fb_profile_stack_put(): the first child is mostly the next node, and not in the index. */
 uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t function)
 {
-    uint64_t hash = fb_hash_pair(parent, function);
-    struct fb_index_cursor at = fb_index_seek(&tree->index, hash);
-    uint32_t id;
+    uint32_t id = (uint32_t)tree->count, next = parent + 1;
 
-    while (fb_index_step(&tree->index, &at, &id)) {
-        if (tree->nodes[id].parent == parent && tree->nodes[id].function == function)
-            return id;
+    if (next < id) {
+        uint64_t hash = fb_hash_pair(parent, function);
+        struct fb_index_cursor at = fb_index_seek(&tree->index, hash);
+        uint32_t found;
+
+        if (tree->nodes[next].parent == parent && tree->nodes[next].function == function)
+            return next;
+        while (fb_index_step(&tree->index, &at, &found)) {
+            if (tree->nodes[found].parent == parent && tree->nodes[found].function == function)
+                return found;
+        }
+        fb_index_add(&tree->index, hash, id);
     }
     fb_vec_reserve(&tree->nodes, &tree->room, tree->count + 1, sizeof *tree->nodes);
-    id = (uint32_t)tree->count;
     tree->nodes[tree->count++] = (struct fb_calltree_node){parent, function};
-    fb_index_add(&tree->index, hash, id);
     return id;
 }
 

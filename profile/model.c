@@ -89,40 +89,33 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
 
 /* A stack's child that was asked for last is mostly the one that is asked for next, and it is found
  * without the index: one load a frame. */
+/* Most stacks are the first child of the one before them (a path that is new from some frame on), so
+ * that child is looked for at parent + 1, and only what is elsewhere is in the index: a path costs
+ * eight bytes a frame, and one entry of the index for each place where it leaves another. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
 {
-    uint32_t last = p->stack_last[parent.n];
+    uint32_t next = parent.n + 1;
     struct fb_index_cursor at;
     uint64_t hash;
     fb_stack_id id;
 
-    if (last != 0 && p->stacks[last].frame.n == frame.n)
-        return (fb_stack_id){last};
-    hash = fb_hash_pair(parent.n, frame.n);
-    at = fb_index_seek(&p->stack_index, hash);
-    while (fb_index_step(&p->stack_index, &at, &id.n)) {
-        const struct fb_stack *s = &p->stacks[id.n];
+    if (next < p->stacks_count) {
+        if (p->stacks[next].parent.n == parent.n && p->stacks[next].frame.n == frame.n)
+            return (fb_stack_id){next};
+        hash = fb_hash_pair(parent.n, frame.n);
+        at = fb_index_seek(&p->stack_index, hash);
+        while (fb_index_step(&p->stack_index, &at, &id.n)) {
+            const struct fb_stack *s = &p->stacks[id.n];
 
-        if (s->parent.n == parent.n && s->frame.n == frame.n) {
-            p->stack_last[parent.n] = id.n;
-            return id;
+            if (s->parent.n == parent.n && s->frame.n == frame.n)
+                return id;
         }
+        fb_index_add(&p->stack_index, hash, (uint32_t)p->stacks_count);
     }
     fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + 1, sizeof *p->stacks);
-    fb_vec_reserve(&p->stack_last, &p->stack_last_room, p->stacks_count + 1, sizeof *p->stack_last);
     id.n = (uint32_t)p->stacks_count;
-    p->stacks[p->stacks_count] = (struct fb_stack){parent, frame};
-    p->stack_last[p->stacks_count++] = 0;
-    p->stack_last[parent.n] = id.n;
-    fb_index_add(&p->stack_index, hash, id.n);
+    p->stacks[p->stacks_count++] = (struct fb_stack){parent, frame};
     return id;
-}
-
-fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
-{
-    fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + 1, sizeof *p->stacks);
-    p->stacks[p->stacks_count] = (struct fb_stack){parent, frame};
-    return (fb_stack_id){(uint32_t)p->stacks_count++};
 }
 
 void fb_profile_samples_reserve(struct fb_profile *p, size_t more)
