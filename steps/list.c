@@ -59,6 +59,7 @@ static const size_t numbers[] = {
     N(samples),
     N(sample_cpu_s),
     N(yield),
+    N(gc_share),
 #undef N
 };
 

@@ -19,6 +19,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "profile/profile.h"
+#include "steps/coverage.h"
+#include "steps/limits.h"
+#include "steps/ramp.h"
 
 /* Health marks of a step; FB_STEP_VOID ... give no verdict, the *_NOTE ones only warn. */
 enum fb_step_health {
@@ -37,12 +40,13 @@ enum fb_step_health {
     FB_STEP_INVERSION = 1 << 12, /* contradicts both neighbours: warns only                  */
     FB_STEP_MEMORY = 1 << 13,    /* heap or RSS rise: a note only                             */
     FB_STEP_SHORT = 1 << 14,     /* window under 30 s: widest floor                               */
+    FB_STEP_FAILING = 1 << 15,   /* "ERRORS": over 0.1 % of the answers were failures             */
 };
 
 /* Marks that deny a CPU verdict. */
 #define FB_STEP_SICK                                                                               \
     (FB_STEP_WARMUP | FB_STEP_FIRST | FB_STEP_OVER | FB_STEP_EVENT | FB_STEP_GC | FB_STEP_CLIENT | \
-     FB_STEP_NODE | FB_STEP_YIELD | FB_STEP_VOID | FB_STEP_RATE)
+     FB_STEP_NODE | FB_STEP_YIELD | FB_STEP_VOID | FB_STEP_RATE | FB_STEP_FAILING)
 
 /* Classes of requests that failed; fb_step_error_word() has their words. */
 enum fb_step_error {
@@ -96,6 +100,7 @@ struct fb_step {
     const char *cpu_source;       /* "cgroup", "process", "metrics", "table"; NULL unknown */
     double samples, sample_cpu_s; /* of the profile in the window: count, Σ weight × interval */
     double yield;                 /* sample_cpu_s / CPU of the same window     */
+    double gc_share;              /* of the samples in layers of JIT and GC    */
     uint32_t health;              /* set of enum fb_step_health                */
     char *why; /* one sentence for each health mark, joined by "; "; "" if healthy */
     struct fb_step_counter *counters; /* in the order of the source */
@@ -107,6 +112,7 @@ struct fb_steps {
     const char *format;    /* a reader's name, "marks", "whole", "plan" */
     bool has_generator;    /* a load generator wrote them: no result is a failure of the step */
     double clock_offset_s; /* was added to all times of the source; 0 none */
+    const double *limits;  /* of the health rules, by enum fb_limit; NULL: the defaults */
     struct fb_step *items;
     size_t count, room;
     char **warnings; /* sentences about the file itself (cut JSON at line n ...) */
@@ -120,6 +126,9 @@ double fb_step_knee_per_s(const struct fb_step *s);     /* not sent per second  
 double fb_step_ms_per_request(const struct fb_step *s); /* cpu_s * 1000 / delivered            */
 /* ms per request * delivered/s / 1000; where the requests are unknown, cpu_s / cpu_span_s. */
 double fb_step_cores(const struct fb_step *s);
+/* Share of the offered load that was not sent; where nobody counted that, that was not delivered
+ * (*ret_inferred).  NAN unknown. */
+double fb_step_shed(const struct fb_step *s, bool *ret_inferred);
 
 /* A counter of the generator by its own name; NAN where the source has none. */
 double fb_step_counter(const struct fb_step *s, const char *name);
@@ -146,8 +155,8 @@ void fb_steps_free(struct fb_steps *steps);
  * the number of steps that overlap the profile. */
 size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p);
 
-/* Sets health and why of every step anew, by the rules of docs/steps.md.  FB_STEP_GC needs the
- * shares of layers and is left to the caller. */
+/* Sets health and why of every step anew, by the rules of docs/steps.md and steps->limits.
+ * FB_STEP_GC needs gc_share, which a caller with layers fills in before. */
 void fb_steps_judge(struct fb_steps *steps);
 /* Adds a mark and its sentence ("27.4 % JIT+GC, the run's median is 12.4 %"). */
 void fb_step_mark(struct fb_step *s, enum fb_step_health mark, const char *fmt, ...)
