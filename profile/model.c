@@ -118,6 +118,13 @@ fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_fr
     return id;
 }
 
+fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
+{
+    fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + 1, sizeof *p->stacks);
+    p->stacks[p->stacks_count] = (struct fb_stack){parent, frame};
+    return (fb_stack_id){(uint32_t)p->stacks_count++};
+}
+
 void fb_profile_samples_reserve(struct fb_profile *p, size_t more)
 {
     struct fb_samples *s = &p->samples;
