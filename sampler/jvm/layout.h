@@ -1,6 +1,6 @@
 /* layout.h - where the JVM keeps what we read: one struct, filled from the tables it exports.
  *
- *     if (!fb_jvm_layout_fill(&tables, &layout, &why)) ...     one sentence: what is wrong
+ *     if (!fb_jvm_layout_fill(&tables, &reader, &layout, &why)) ...     one sentence: what is wrong
  *
  * Context: normal (filled); the copy that signal/vm.h has published is read in the handler.
  *
@@ -66,11 +66,11 @@ struct fb_jvm_layout {
     int32_t entry_frame_wrapper; /* in words from fp */
 
     /* methods and names */
-    int32_t method_const, method_code, method_size;
+    int32_t method_const, method_code, method_size; /* the last is the type's */
     int32_t const_pool, const_name, const_signature, const_idnum, const_code_size, const_size;
     int32_t pool_holder, pool_size;
     int32_t klass_name;
-    int32_t symbol_length, symbol_body;
+    int32_t symbol_length, symbol_body, symbol_hash;
 
     /* threads */
     uint64_t thread_list_at; /* ThreadsList* */
@@ -87,10 +87,28 @@ struct fb_jvm_layout {
     /* flags */
     uint64_t flags_at, flag_count_at; /* JVMFlag*, size_t */
     int32_t flag_name, flag_address, flag_origin, flag_type, flag_size;
+
+    /* What the helper alone reads: lines, names of threads, the manifest, the VM's own counters.
+     * Nothing of it must be there. */
+    int32_t const_flags, const_bytes, const_has_lines; /* ... of _flags: the bit */
+    int32_t pool_source_file;
+    int32_t thread_object_handle;              /* "OopHandle" is the type of thread_object */
+    uint64_t thread_class_at, string_class_at; /* InstanceKlass* */
+    int32_t class_fields, class_field_count;   /* 17-20: Array<u2>* of FieldInfo, u2 */
+    int32_t class_field_stream;                /* 21+: Array<u1>*, compressed        */
+    int32_t class_pool;
+    uint64_t oop_base_at, oop_shift_at;
+    uint64_t z_globals_at;
+    int32_t z_load_shift, z_address_offset_mask; /* both: addresses of values */
+    uint64_t release_text_at, vm_info_at, java_command_at;
+    uint64_t vm_args_at, vm_arg_count_at, vm_flags_at, vm_flag_count_at;
+    uint64_t perf_start_at, perf_top_at, perf_initialized_at, perf_prologue_at;
+    int32_t perf_used, perf_entry_offset, perf_entry_count;
+    uint64_t heap_at; /* CollectedHeap* */
 };
 
-/* False: *ret_why is a sentence that stays. */
-bool fb_jvm_layout_fill(const struct fb_jvm_tables *tables, struct fb_jvm_layout *ret_layout,
-                        const char **ret_why);
+/* False: *ret_why is a sentence's end, as tables.h has them, good until the next call. */
+bool fb_jvm_layout_fill(const struct fb_jvm_tables *tables, const struct fb_self_read *reader,
+                        struct fb_jvm_layout *ret_layout, const char **ret_why);
 
 #endif

@@ -1,0 +1,29 @@
+/* layout_known.h - what no table says and the walker must know, each with the releases that it was
+ * looked up for.  Everything else is in the tables (layout.c). */
+#ifndef FB_SAMPLER_JVM_LAYOUT_KNOWN_H
+#define FB_SAMPLER_JVM_LAYOUT_KNOWN_H
+
+enum {
+    /* 11 is the first with the list of threads and the kinds of frames that are known here.  Newer
+     * ones than 25 are walked if their tables hold all that is asked. */
+    FB_JVM_RELEASE_MIN = 11,
+    FB_JVM_RELEASE_MAX = 99,
+
+    /* From 20 on the numbers of debug information exclude the byte 0. */
+    FB_JVM_RELEASE_NO_ZERO_BYTE = 20,
+
+    /* From 23 on offsets in blobs are short: _frame_complete_offset, _metadata_offset. */
+    FB_JVM_RELEASE_SHORT_OFFSETS = 23,
+
+    /* From 20 on interpreted frames of aarch64 have a word for the extended sp. */
+    FB_JVM_RELEASE_EXTENDED_SP = 20,
+
+    /* 11 to 25: words from fp in an interpreted frame, on all CPUs. */
+    FB_JVM_INTERPRETER_SENDER_SP = -1,
+    FB_JVM_INTERPRETER_METHOD = -3,
+
+    /* 11 to 25: where debug information starts for a pc without scopes. */
+    FB_JVM_SCOPE_NONE = 0,
+};
+
+#endif
