@@ -19,8 +19,6 @@ struct fb_profile *fb_profile_new(void)
     fb_vec_reserve(&p->frames, &p->frames_room, 1, sizeof *p->frames);
     p->frames[p->frames_count++] = (struct fb_frame){.kind = FB_FRAME_MARK};
     fb_vec_reserve(&p->stacks, &p->stacks_room, 1, sizeof *p->stacks);
-    fb_vec_reserve(&p->stack_last, &p->stack_last_room, 1, sizeof *p->stack_last);
-    p->stack_last[p->stacks_count] = 0;
     p->stacks[p->stacks_count++] = (struct fb_stack){{0}, {0}};
     fb_vec_reserve(&p->modules, &p->modules_room, 1, sizeof *p->modules);
     p->modules[p->modules_count++] = (struct fb_module){.unload_ns = INT64_MAX};
@@ -52,7 +50,6 @@ void fb_profile_free(struct fb_profile *p)
     free(p->label_items);
     free(p->frames);
     free(p->stacks);
-    free(p->stack_last);
     free(p->modules);
     free(p->threads);
     free(p->thread_names);
@@ -87,11 +84,9 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
     return id;
 }
 
-/* A stack's child that was asked for last is mostly the one that is asked for next, and it is found
- * without the index: one load a frame. */
-/* Most stacks are the first child of the one before them (a path that is new from some frame on), so
- * that child is looked for at parent + 1, and only what is elsewhere is in the index: a path costs
- * eight bytes a frame, and one entry of the index for each place where it leaves another. */
+/* Most stacks are the first child of the one before them (a path that is new from some frame on),
+ * so that child is looked for at parent + 1, and only what is elsewhere is in the index: a path
+ * costs eight bytes a frame, and one entry of the index for each place where it leaves another. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
 {
     uint32_t next = parent.n + 1;

@@ -150,8 +150,6 @@ struct fb_profile {
     size_t frames_count, frames_room;
     struct fb_stack *stacks; /* [0] is the root         */
     size_t stacks_count, stacks_room;
-    uint32_t *stack_last; /* private: the child of a stack that was last asked for, 0 none */
-    size_t stack_last_room;
     struct fb_module *modules;
     size_t modules_count, modules_room;
     struct fb_thread *threads;
