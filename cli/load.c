@@ -129,7 +129,7 @@ static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, con
     return FB_OK;
 }
 
-/* A bank has its magic, steps have their own marks; what is neither may be folded text. */
+/* A bank and JSON have their own marks, and steps have theirs; what is neither may be folded text. */
 static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm,
                                 struct fb_source *in, struct fb_err *err)
 {
@@ -142,7 +142,7 @@ static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm,
 
     if (r != FB_OK)
         return r;
-    if (!fb_bank_sniff(head, n) && fb_steps_sniff(head, n)) {
+    if (!fb_profile_is_marked(head, n) && fb_steps_sniff(head, n)) {
         r = fb_source_all(in, &bytes, &n, err);
         if (r == FB_OK)
             r = fb_steps_parse(bytes, n, path, &steps, err);

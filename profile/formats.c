@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
+#include "profile/read/json_kind.h"
 #include "profile/write/folded.h"
 
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
@@ -27,6 +29,8 @@ static void write_bank(const struct fb_profile *p, fb_canonical_fn canonical, st
 
 const struct fb_reader fb_readers[] = {
     {"fbank", "a bank written by the sampler or by 'convert'", fb_bank_sniff, read_bank},
+    {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
+     fb_flamebearer_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
     {NULL, NULL, NULL, NULL},
 };
@@ -37,6 +41,11 @@ const struct fb_writer fb_writers[] = {
      fb_folded_write_profile},
     {NULL, NULL, NULL, 0, NULL},
 };
+
+bool fb_profile_is_marked(const void *head, size_t n)
+{
+    return fb_bank_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
+}
 
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                               const struct fb_reader **ret_reader, struct fb_err *err)

@@ -97,6 +97,10 @@ extern const struct fb_writer fb_writers[];
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                               const struct fb_reader **ret_reader, struct fb_err *err);
 
+/* Whether the first bytes are a profile for sure: a bank, or JSON with the keys of one.  Text is not
+ * (folded stacks, or a table of steps?). */
+bool fb_profile_is_marked(const void *head, size_t n);
+
 /* Reads a profile; format NULL: told by the content. */
 enum fb_status fb_profile_read(struct fb_source *in, const char *format,
                                const struct fb_read_options *options, struct fb_profile **ret_p,
