@@ -5,7 +5,9 @@
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
 #include "profile/read/json_kind.h"
+#include "profile/read/pprof.h"
 #include "profile/write/folded.h"
+#include "profile/write/pprof.h"
 
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
                                 struct fb_profile **ret_p, struct fb_read_report *report,
@@ -31,6 +33,9 @@ const struct fb_reader fb_readers[] = {
     {"fbank", "a bank written by the sampler or by 'convert'", fb_bank_sniff, read_bank},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
+    {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
+    {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
+     fb_flamebearer_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
     {NULL, NULL, NULL, NULL},
 };
@@ -39,12 +44,17 @@ const struct fb_writer fb_writers[] = {
     {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL & ~(unsigned)FB_HOLDS_LABELS, write_bank},
     {"folded", ".folded", "folded stacks, canonical names", FB_HOLDS_KINDS | FB_HOLDS_TIERS,
      fb_folded_write_profile},
+    {"pprof", ".pb.gz .pprof", "gzipped profile.proto of pprof",
+     FB_HOLDS_ALL & ~(unsigned)(FB_HOLDS_TIMES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
+                                FB_HOLDS_COUNTERS | FB_HOLDS_MARKS | FB_HOLDS_BYTES),
+     fb_pprof_write},
     {NULL, NULL, NULL, 0, NULL},
 };
 
 bool fb_profile_is_marked(const void *head, size_t n)
 {
-    return fb_bank_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
+    return fb_bank_sniff(head, n) || fb_pprof_sniff(head, n) ||
+           fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
@@ -96,18 +106,26 @@ enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, 
     return r;
 }
 
-static bool ends_with(const char *text, const char *end)
+/* Whether the path ends with one of the suffixes. */
+static bool has_suffix(const char *path, const char *suffixes)
 {
-    size_t n = strlen(text), m = strlen(end);
+    size_t n = strlen(path);
 
-    return n >= m && strcmp(text + n - m, end) == 0;
+    while (*suffixes) {
+        size_t m = strcspn(suffixes, " ");
+
+        if (n >= m && memcmp(path + n - m, suffixes, m) == 0)
+            return true;
+        suffixes += m + (suffixes[m] == ' ');
+    }
+    return false;
 }
 
 enum fb_status fb_writer_find(const char *name, const char *path, const struct fb_writer **ret_w,
                               struct fb_err *err)
 {
     for (const struct fb_writer *w = fb_writers; w->name; w++) {
-        if (name ? strcmp(w->name, name) == 0 : ends_with(path, w->suffix)) {
+        if (name ? strcmp(w->name, name) == 0 : has_suffix(path, w->suffix)) {
             *ret_w = w;
             return FB_OK;
         }
@@ -115,7 +133,7 @@ enum fb_status fb_writer_find(const char *name, const char *path, const struct f
     if (name)
         return fb_fail(err, FB_EUSAGE, "'%s' is not a format that can be written", name);
     return fb_fail(err, FB_EUSAGE,
-                   "%s: its ending names no format that can be written (.fbank or .folded was "
-                   "expected, or --to)",
+                   "%s: its ending names no format that can be written; --to was expected "
+                   "('flamebank help formats' lists them)",
                    path);
 }

@@ -26,8 +26,9 @@ enum fb_holds {
     FB_HOLDS_COUNTERS = 1 << 10,
     FB_HOLDS_MARKS = 1 << 11, /* steps, pauses                                        */
     FB_HOLDS_MANIFEST = 1 << 12,
-    FB_HOLDS_NAMES = 1 << 13, /* any byte in a name: ';', newline, NUL, no UTF-8      */
-    FB_HOLDS_ALL = (1 << 14) - 1,
+    FB_HOLDS_NAMES = 1 << 13, /* ';' and control bytes in names                       */
+    FB_HOLDS_BYTES = 1 << 14, /* names that are no UTF-8                              */
+    FB_HOLDS_ALL = (1 << 15) - 1,
 };
 
 /* What is in the profile, of enum fb_holds. */
@@ -82,8 +83,8 @@ struct fb_reader {
 };
 
 struct fb_writer {
-    const char *name; /* as typed after --to */
-    const char *suffix;
+    const char *name;   /* as typed after --to */
+    const char *suffix; /* several apart by blanks */
     const char *what;
     unsigned holds; /* of enum fb_holds: the rest of a profile is left out */
     void (*write)(const struct fb_profile *p, fb_canonical_fn canonical, struct fb_buf *out);

@@ -21,7 +21,8 @@ static const struct {
     {FB_HOLDS_COUNTERS, "counters"},
     {FB_HOLDS_MARKS, "marks"},
     {FB_HOLDS_MANIFEST, "the manifest"},
-    {FB_HOLDS_NAMES, "names with control bytes, ';' or broken UTF-8 as they are"},
+    {FB_HOLDS_NAMES, "';' and control bytes in names"},
+    {FB_HOLDS_BYTES, "names that are no UTF-8"},
 };
 
 void fb_holds_text(unsigned holds, struct fb_buf *out)
@@ -37,18 +38,17 @@ void fb_holds_text(unsigned holds, struct fb_buf *out)
     }
 }
 
-/* Well-formed UTF-8 without control bytes and ';'. */
-static bool is_plain(const struct fb_string *s)
+static unsigned name_holds(const struct fb_string *s)
 {
-    const unsigned char *at = (const unsigned char *)s->text, *end = at + s->len;
-    bool ascii = true;
+    unsigned holds = fb_utf8_valid(s->text, s->len) ? 0 : FB_HOLDS_BYTES;
 
-    for (; at < end; at++) {
-        if (*at < 0x20 || *at == 0x7f || *at == ';')
-            return false;
-        ascii = ascii && *at < 0x80;
+    for (size_t i = 0; i < s->len; i++) {
+        unsigned char c = (unsigned char)s->text[i];
+
+        if (c < 0x20 || c == 0x7f || c == ';')
+            return holds | FB_HOLDS_NAMES;
     }
-    return ascii || fb_utf8_valid(s->text, s->len);
+    return holds;
 }
 
 static unsigned frames_hold(const struct fb_profile *p)
@@ -68,8 +68,7 @@ static unsigned frames_hold(const struct fb_profile *p)
             holds |= FB_HOLDS_KINDS;
         if (f->tier != FB_TIER_UNKNOWN)
             holds |= FB_HOLDS_TIERS;
-        if (!(holds & FB_HOLDS_NAMES) && !is_plain(&p->strings.items[f->name]))
-            holds |= FB_HOLDS_NAMES;
+        holds |= name_holds(&p->strings.items[f->name]);
     }
     return holds;
 }
