@@ -294,7 +294,7 @@ static bool plain_copy(char to[FB_JVM_PLAIN_MAX], uint64_t from, uint16_t *ret_n
     return false;
 }
 
-uint32_t fb_jvm_plain_name(uint64_t source)
+uint32_t fb_jvm_blob_name(uint64_t source)
 {
     char copy[FB_JVM_PLAIN_MAX];
     struct fb_jvm_name_text *text;

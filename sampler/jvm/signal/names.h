@@ -3,7 +3,7 @@
  * Context: signal, but for the functions at the end.
  *
  *     id = fb_jvm_method_name(method);      a Method*; the guard (signal/guard.h) must be usable
- *     id = fb_jvm_plain_name(text);         of a stub, or what the walker has to say
+ *     id = fb_jvm_blob_name(text);         of a stub, or what the walker has to say
  *
  * A class may be unloaded, and a method redefined, before anybody else looks; so class, method and
  * descriptor are copied out of the JVM's symbols at the first tick that meets them.  The table is
@@ -77,7 +77,7 @@ extern struct fb_jvm_names fb_jvm_names;
 uint32_t fb_jvm_method_name(uint64_t method);
 
 /* Of a text that ends with a NUL within FB_JVM_PLAIN_MAX bytes, of the JVM's or ours. */
-uint32_t fb_jvm_plain_name(uint64_t text);
+uint32_t fb_jvm_blob_name(uint64_t text);
 
 /* The key of a method as it is now: what fb_jvm_method_name() compares. */
 bool fb_jvm_method_key(uint64_t method, uint64_t *ret_key);

@@ -133,7 +133,7 @@ static void what_cannot_be_read_has_no_name(void **ctx)
     m->constant = constant;
     constant->name_index = 6; /* an empty slot */
     assert_int_equal(fb_jvm_method_name(fake_address(m)), FB_JVM_NAME_NONE);
-    assert_int_equal(fb_jvm_plain_name(fake_address(gone)), FB_JVM_NAME_NONE);
+    assert_int_equal(fb_jvm_blob_name(fake_address(gone)), FB_JVM_NAME_NONE);
     assert_int_equal(atomic_load(&fb_jvm_names.refused), 0);
     munmap(gone, 4096);
     fake_method_free(m);
@@ -167,14 +167,14 @@ static void stubs_have_plain_names(void **ctx)
 
     (void)ctx;
     names_begin();
-    id = fb_jvm_plain_name(fake_address(name));
+    id = fb_jvm_blob_name(fake_address(name));
     check_name(id, name);
-    assert_int_equal(fb_jvm_plain_name(fake_address(name)), id);
-    check_name(fb_jvm_plain_name(fake_address(name) + 3), name + 3);
-    assert_int_equal(fb_jvm_plain_name(fake_address("")), FB_JVM_NAME_NONE);
+    assert_int_equal(fb_jvm_blob_name(fake_address(name)), id);
+    check_name(fb_jvm_blob_name(fake_address(name) + 3), name + 3);
+    assert_int_equal(fb_jvm_blob_name(fake_address("")), FB_JVM_NAME_NONE);
     memset(long_name, 'x', FB_JVM_PLAIN_MAX);
     long_name[FB_JVM_PLAIN_MAX] = '\0';
-    assert_int_equal(fb_jvm_plain_name(fake_address(long_name)), FB_JVM_NAME_NONE);
+    assert_int_equal(fb_jvm_blob_name(fake_address(long_name)), FB_JVM_NAME_NONE);
 }
 
 /* The table is bounded: what is in it stays, what is not has the name of the loss. */
