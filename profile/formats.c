@@ -6,6 +6,7 @@
 #include "profile/read/folded.h"
 #include "profile/read/json_kind.h"
 #include "profile/read/pprof.h"
+#include "profile/write/flamebearer.h"
 #include "profile/write/folded.h"
 #include "profile/write/pprof.h"
 
@@ -48,6 +49,8 @@ const struct fb_writer fb_writers[] = {
      FB_HOLDS_ALL & ~(unsigned)(FB_HOLDS_TIMES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
                                 FB_HOLDS_COUNTERS | FB_HOLDS_MARKS | FB_HOLDS_BYTES),
      fb_pprof_write},
+    {"flamebearer", ".flamebearer.json", "Pyroscope's JSON",
+     FB_HOLDS_UNIT | FB_HOLDS_INTERVAL | FB_HOLDS_NAMES, fb_flamebearer_write},
     {NULL, NULL, NULL, 0, NULL},
 };
 

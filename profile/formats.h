@@ -121,4 +121,10 @@ enum fb_status fb_writer_find(const char *name, const char *path, const struct f
 void fb_folded_write(const struct fb_calltree *tree, const struct fb_functions *fns,
                      const double *self, struct fb_buf *out);
 
+/* Two profiles over one tree, the baseline left, as a double flamebearer.  FB_EUNSUPPORTED where
+ * their weights are of different things. */
+enum fb_status fb_flamebearer_write_pair(const struct fb_profile *left,
+                                         const struct fb_profile *right, fb_canonical_fn canonical,
+                                         struct fb_buf *out, struct fb_err *err);
+
 #endif
