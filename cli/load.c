@@ -28,6 +28,11 @@ static void say_damage(const char *path, const struct fb_read_report *report,
             path, d->first[0] ? d->first : "definitions are lost",
             (unsigned long long)d->skipped_bytes, (unsigned long long)d->missing_chunks,
             (unsigned long long)d->bad_payloads, (unsigned long long)d->unwritten_samples);
+    if (report->note[0])
+        fb_say("%s: %s", path, report->note);
+    for (size_t i = 0; i < report->losses_count; i++)
+        fb_say("%s: %llu %s are left out", path, (unsigned long long)report->losses[i].count,
+               report->losses[i].what);
     if (!p->ended && !d->torn_tail)
         fb_say("%s: has no end mark, the run was killed or is still going on", path);
 }

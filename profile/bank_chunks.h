@@ -29,7 +29,7 @@ struct fb_bank_decoder {
     size_t facts_count, facts_room;
     uint64_t raw_bytes; /* of all payloads so far: bounds the ids that can be true */
     uint64_t end_samples, end_weight;
-    bool has_end;
+    bool has_end, has_no_times;
     bool out_of_range;          /* a time or a counter was, and became the nearest that is not */
     struct fb_mark_read *marks; /* in the order of the file, until the end */
     size_t marks_count, marks_room;

@@ -96,6 +96,22 @@ static uint64_t get_count(struct fb_wire_in *in, size_t least)
     return in->bad ? 0 : n;
 }
 
+/* Keys that say what a profile of another format is; they are members of it, and not kept. */
+static bool take_fact(struct fb_bank_decoder *d, const char *key, uint32_t value)
+{
+    if (strcmp(key, "weight_unit") == 0)
+        d->p->unit = value;
+    else if (strcmp(key, "weight_type") == 0)
+        d->p->type = value;
+    else if (strcmp(key, "rows_merged") == 0)
+        d->p->rows_merged = strtoull(fb_profile_text(d->p, value), NULL, 10);
+    else if (strcmp(key, "times") == 0)
+        d->has_no_times = strcmp(fb_profile_text(d->p, value), "none") == 0;
+    else
+        return false;
+    return true;
+}
+
 static void put_manifest(struct fb_bank_decoder *d, struct fb_wire_in *in)
 {
     uint64_t n = get_count(in, 2);
@@ -103,7 +119,7 @@ static void put_manifest(struct fb_bank_decoder *d, struct fb_wire_in *in)
     for (uint64_t i = 0; i < n && !in->bad; i++) {
         uint32_t key = get_text(d, in), value = get_text(d, in);
 
-        if (!in->bad)
+        if (!in->bad && !take_fact(d, fb_profile_text(d->p, key), value))
             fb_profile_manifest_set(d->p, fb_profile_text(d->p, key), fb_profile_text(d->p, value));
     }
 }
@@ -596,7 +612,7 @@ void fb_bank_decoder_finish(struct fb_bank_decoder *d)
     finish_marks(d);
     if (d->out_of_range)
         note_rule(d, "a time, a weight or a counter is out of range");
-    p->has_times = true;
+    p->has_times = !d->has_no_times;
     p->ended = d->has_end;
     if (d->has_end && d->end_samples > p->samples.count)
         d->damage->unwritten_samples = d->end_samples - p->samples.count;

@@ -1,6 +1,7 @@
 /* The model to a packed bank.  Chunks are cut at CHUNK_TARGET raw bytes; the order is fixed, so
  * the same profile gives the same bytes. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -469,6 +470,43 @@ static void put_end(struct encoder *e)
     chunk_end(e, FB_CHUNK_END);
 }
 
+static void put_fact(struct encoder *e, const char *key, const char *value)
+{
+    put_varint(e, strlen(key));
+    put_bytes(e, key, strlen(key));
+    put_varint(e, strlen(value));
+    put_bytes(e, value, strlen(value));
+}
+
+/* What the sampler's banks need not say: those of other formats have other units, or no times. */
+static void put_facts_of_profile(struct encoder *e)
+{
+    const struct fb_profile *p = e->p;
+    const char *unit = fb_profile_text(p, p->unit);
+    bool has_unit = strcmp(unit, "samples") != 0;
+    bool has_interval = p->interval_ns > 0 && !fb_profile_manifest_get(p, "interval_ns");
+    char number[24];
+    size_t n = (size_t)has_unit + (p->type != 0) + (p->rows_merged > 0) + !p->has_times +
+               (size_t)has_interval;
+
+    if (n == 0)
+        return;
+    put_varint(e, n);
+    if (has_unit)
+        put_fact(e, "weight_unit", unit);
+    if (p->type != 0)
+        put_fact(e, "weight_type", fb_profile_text(p, p->type));
+    if (!p->has_times)
+        put_fact(e, "times", "none");
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)p->rows_merged);
+    if (p->rows_merged > 0)
+        put_fact(e, "rows_merged", number);
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)p->interval_ns);
+    if (has_interval)
+        put_fact(e, "interval_ns", number);
+    chunk_end(e, FB_CHUNK_MANIFEST);
+}
+
 void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out)
 {
     struct encoder e = {.p = p, .out = out};
@@ -478,6 +516,7 @@ void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out)
     fb_bank_header_store(header, p->run_id, p->writer_id);
     fb_buf_add(out, header, sizeof header);
     put_list(&e, FB_CHUNK_MANIFEST, 0, p->manifest_count, false, item_manifest);
+    put_facts_of_profile(&e);
     put_list(&e, FB_CHUNK_STRINGS, 1, p->strings.count, true, item_string);
     put_list(&e, FB_CHUNK_MODULES, 1, p->modules_count, false, item_module);
     put_nameless_threads(&e);

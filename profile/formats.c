@@ -35,16 +35,14 @@ const struct fb_reader fb_readers[] = {
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
-    {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
-     fb_flamebearer_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
     {NULL, NULL, NULL, NULL},
 };
 
 const struct fb_writer fb_writers[] = {
     {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL & ~(unsigned)FB_HOLDS_LABELS, write_bank},
-    {"folded", ".folded", "folded stacks, canonical names", FB_HOLDS_KINDS | FB_HOLDS_TIERS,
-     fb_folded_write_profile},
+    {"folded", ".folded", "folded stacks, canonical names",
+     FB_HOLDS_KINDS | FB_HOLDS_INLINED | FB_HOLDS_KERNEL | FB_HOLDS_TIERS, fb_folded_write_profile},
     {"pprof", ".pb.gz .pprof", "gzipped profile.proto of pprof",
      FB_HOLDS_ALL & ~(unsigned)(FB_HOLDS_TIMES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
                                 FB_HOLDS_COUNTERS | FB_HOLDS_MARKS | FB_HOLDS_BYTES),

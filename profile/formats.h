@@ -19,7 +19,7 @@ enum fb_holds {
     FB_HOLDS_MODULES = 1 << 3,   /* the file that a frame's code is in, and its build ID */
     FB_HOLDS_ADDRESSES = 1 << 4, /* of frames                                            */
     FB_HOLDS_LINES = 1 << 5,     /* source file and line of a frame                      */
-    FB_HOLDS_KINDS = 1 << 6,     /* kernel, jit, inlined ...                             */
+    FB_HOLDS_KINDS = 1 << 6,     /* java, jit, stub ...; two have bits of their own      */
     FB_HOLDS_TIERS = 1 << 7,     /* interpreted, C1                                      */
     FB_HOLDS_UNIT = 1 << 8,      /* what a weight is an amount of                        */
     FB_HOLDS_INTERVAL = 1 << 9,  /* the time between two samples                         */
@@ -28,7 +28,9 @@ enum fb_holds {
     FB_HOLDS_MANIFEST = 1 << 12,
     FB_HOLDS_NAMES = 1 << 13, /* ';' and control bytes in names                       */
     FB_HOLDS_BYTES = 1 << 14, /* names that are no UTF-8                              */
-    FB_HOLDS_ALL = (1 << 15) - 1,
+    FB_HOLDS_INLINED = 1 << 15,
+    FB_HOLDS_KERNEL = 1 << 16, /* that a frame is the kernel's                         */
+    FB_HOLDS_ALL = (1 << 17) - 1,
 };
 
 /* What is in the profile, of enum fb_holds. */
@@ -98,8 +100,8 @@ extern const struct fb_writer fb_writers[];
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                               const struct fb_reader **ret_reader, struct fb_err *err);
 
-/* Whether the first bytes are a profile for sure: a bank, or JSON with the keys of one.  Text is not
- * (folded stacks, or a table of steps?). */
+/* Whether the first bytes are a profile for sure: a bank, or JSON with the keys of one.  Text is
+ * not (folded stacks, or a table of steps?). */
 bool fb_profile_is_marked(const void *head, size_t n);
 
 /* Reads a profile; format NULL: told by the content. */

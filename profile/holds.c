@@ -15,6 +15,8 @@ static const struct {
     {FB_HOLDS_ADDRESSES, "addresses"},
     {FB_HOLDS_LINES, "source lines"},
     {FB_HOLDS_KINDS, "kinds of frames"},
+    {FB_HOLDS_INLINED, "which frames are inlined"},
+    {FB_HOLDS_KERNEL, "which frames are the kernel's"},
     {FB_HOLDS_TIERS, "tiers of compilation"},
     {FB_HOLDS_UNIT, "the unit"},
     {FB_HOLDS_INTERVAL, "the sampling interval"},
@@ -64,7 +66,11 @@ static unsigned frames_hold(const struct fb_profile *p)
             holds |= FB_HOLDS_ADDRESSES;
         if (f->file != 0 || f->line != 0)
             holds |= FB_HOLDS_LINES;
-        if (f->kind != FB_FRAME_NATIVE && f->kind != FB_FRAME_MARK)
+        if (f->kind == FB_FRAME_INLINED)
+            holds |= FB_HOLDS_INLINED;
+        else if (f->kind == FB_FRAME_KERNEL)
+            holds |= FB_HOLDS_KERNEL;
+        else if (f->kind != FB_FRAME_NATIVE && f->kind != FB_FRAME_MARK)
             holds |= FB_HOLDS_KINDS;
         if (f->tier != FB_TIER_UNKNOWN)
             holds |= FB_HOLDS_TIERS;

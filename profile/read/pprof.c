@@ -54,6 +54,7 @@ bool fb_pprof_sniff(const void *head, size_t n)
     struct fb_wire_in in = {.data = head, .len = n};
     struct fb_proto_field f;
     size_t whole = 0;
+    bool has_type = false; /* a whole message of two numbers: enough of a mark */
 
     for (; whole < 4 && fb_proto_next(&in, &f); whole++) {
         bool is_message = f.number == PPROF_SAMPLE_TYPE || f.number == PPROF_PERIOD_TYPE ||
@@ -76,8 +77,9 @@ bool fb_pprof_sniff(const void *head, size_t n)
         }
         if (inner.bad)
             return false;
+        has_type = has_type || (f.number == PPROF_SAMPLE_TYPE && f.len > 0);
     }
-    return whole >= 4 || (whole > 0 && !in.bad);
+    return whole >= 4 || has_type || (whole > 0 && !in.bad);
 }
 
 /* ---- stacks ---- */

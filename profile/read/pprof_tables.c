@@ -306,7 +306,6 @@ static enum fb_status resolve_mapping(struct fb_pprof_tables *t, size_t i, struc
                                .end = m->limit,
                                .offset = m->offset,
                                .bias = m->start - m->offset,
-                               .load_ns = INT64_MIN,
                                .unload_ns = INT64_MAX};
     enum fb_status r = need_string(t, "mapping", t->mapping_ids.ids[i], m->filename, err);
     const char *path;

@@ -456,7 +456,8 @@ static void write_manifest(struct writer *w, struct fb_buf *out)
         const char *key;
         uint32_t field; /* 0: it is another field's */
     } fields[] = {{"pprof.drop_frames", 7}, {"pprof.keep_frames", 8}, {"pprof.doc_url", 15},
-                  {"start_wall_ns", 0},     {"duration_ns", 0},       {"comment", 13}};
+                  {"start_wall_ns", 0},     {"duration_ns", 0},       {"interval_ns", 0},
+                  {"comment", 13}};
     const struct fb_profile *p = w->p;
     struct fb_buf text = {0};
 
