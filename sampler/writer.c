@@ -34,7 +34,7 @@ static size_t memory_bytes(void)
 {
     return MODULES_BYTES + THREADS_BYTES + FRAMES_BYTES + STACKS_BYTES + MISC_BYTES +
            FB_WRITER_BATCH * sizeof(struct fb_sample) +
-           FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry);
+           FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry) + FB_WRITER_JVM_BYTES;
 }
 
 bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
@@ -70,6 +70,8 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     fb_chunk_begin(&w->stacks, at, STACKS_BYTES);
     at += STACKS_BYTES;
     fb_chunk_begin(&w->misc, at, MISC_BYTES);
+    at += MISC_BYTES;
+    fb_writer_jvm_init(w, at);
     return true;
 }
 

@@ -39,6 +39,7 @@
 #include "sampler/maps.h"
 #include "sampler/signal/pool.h"
 #include "sampler/sink.h"
+#include "sampler/writer_jvm.h"
 
 enum fb_flush {
     FB_FLUSH_SECOND, /* the periodic one                                             */
@@ -100,6 +101,7 @@ struct fb_writer {
     struct fb_chunk threads;
     struct fb_chunk frames;
     struct fb_chunk stacks;
+    struct fb_writer_jvm jvm;
     struct fb_chunk misc; /* manifest, samples, counters, losses */
     uint32_t first_frame; /* of the frames chunk */
     uint32_t first_stack;

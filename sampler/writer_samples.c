@@ -6,6 +6,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/clock_parked.h"
+#include "sampler/jvm/signal/frame_word.h"
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
@@ -121,6 +122,7 @@ static void definitions_forget(struct fb_writer *w)
     fb_chunk_begin(&w->threads, w->threads.memory, w->threads.size);
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
+    fb_writer_jvm_forget(w);
     fb_writer_threads_forget_names();
     fb_clock_parked_forget();
 }
@@ -132,7 +134,7 @@ static void batch_write(struct fb_writer *w)
 
     for (uint32_t i = 0; i < w->sample_count; i++)
         weight += w->samples[i].weight;
-    ok = threads_write(w) && frames_write(w) && stacks_write(w);
+    ok = threads_write(w) && fb_writer_jvm_write(w) && frames_write(w) && stacks_write(w);
     if (!ok)
         definitions_forget(w);
     if (w->sample_count == 0)
@@ -193,6 +195,10 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
     uint32_t id;
     bool is_new;
 
+    if (fb_jvm_word_is(pc)) {
+        *ret_timed = false;
+        return fb_writer_jvm_frame(w, pc);
+    }
     if (is_kernel(pc)) {
         key.kind = FB_FRAME_KERNEL;
     } else if (fb_modules_find(address, (int64_t)time_ns, &module)) {
@@ -246,7 +252,7 @@ static struct fb_pc_entry *pc_entry(struct fb_writer *w, uint64_t pc)
     e->pc = pc;
     e->epoch = w->epoch;
     e->frame[0] = e->frame[1] = 0;
-    e->signal_frame = is_signal_frame(pc);
+    e->signal_frame = !fb_jvm_word_is(pc) && is_signal_frame(pc);
     return e;
 }
 
@@ -339,7 +345,7 @@ static bool batch_is_full(const struct fb_writer *w)
            w->frames.body.cap - w->frames.body.len < FB_SAMPLE_DEPTH_MAX * FRAME_BYTES_MAX + 64 ||
            w->stacks.body.cap - w->stacks.body.len <
                (FB_SAMPLE_DEPTH_MAX + 1) * NODE_BYTES_MAX + 64 ||
-           w->threads.body.cap - w->threads.body.len < 128;
+           w->threads.body.cap - w->threads.body.len < 128 || fb_writer_jvm_full(w);
 }
 
 static void record_add(struct fb_writer *w, const struct fb_record *r)
@@ -352,7 +358,8 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
     fb_writer_thread_name(w, r->slot, r->thread_id, r->time_ns);
     stack = stack_make(w, r);
     if (stack == 0) {
-        atomic_fetch_add(&fb_handler_losses[FB_LOSS_TABLE_FULL], r->weight);
+        atomic_fetch_add(&fb_handler_losses[w->jvm.lost ? FB_LOSS_WRITE : FB_LOSS_TABLE_FULL],
+                         r->weight);
         return;
     }
     if (state_of(r) == FB_RECORD_PARKED)

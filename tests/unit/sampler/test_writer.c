@@ -16,10 +16,13 @@
 #include <unistd.h>
 
 #include "profile/bank.h"
+#include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/names.h"
 #include "sampler/memory.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
 #include "sampler/writer.h"
+#include "tests/unit/sampler/fake_metaspace.h"
 
 static struct fb_config config;
 static struct fb_manifest manifest;
@@ -273,6 +276,129 @@ static void a_full_disk_loses_samples_by_count_and_nothing_else(void **state)
     fb_profile_free(p);
 }
 
+/* --- frames of a JVM ----------------------------------------------------------------------------
+ */
+
+static struct fb_jvm_layout layout;
+
+static void names_begin(void)
+{
+    layout = fake_layout();
+    fb_jvm_names_init(fb_memory_map(FB_JVM_NAMES_BYTES), &layout);
+}
+
+static void check_java(const struct fb_profile *p, uint32_t stack, enum fb_frame_kind kind,
+                       enum fb_tier tier, const char *name, const char *signature, uint32_t line)
+{
+    const struct fb_frame *f = frame_of(p, stack);
+
+    assert_int_equal(f->kind, kind);
+    assert_int_equal(f->tier, tier);
+    assert_int_equal(f->address, 0);
+    assert_int_equal(f->line, line);
+    assert_string_equal(fb_profile_text(p, f->name), name);
+    assert_string_equal(fb_profile_text(p, f->signature), signature);
+}
+
+static void virtual_frames_are_banked_by_name_between_native_ones(void **state)
+{
+    struct fake_method *m = fake_method_make("java/util/HashMap", "put", "(I)V");
+    struct fake_method *n = fake_method_make("p/Main", "run", "()V");
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+    uint64_t pcs[9];
+    uint32_t stack, put_name, run_name;
+
+    (void)state;
+    names_begin();
+    put_name = fb_jvm_method_name(fake_address(m));
+    run_name = fb_jvm_method_name(fake_address(n));
+    m->constant->flags = 1;
+    m->constant->code_size = 8;
+    memcpy(m->constant->code + 8, "\x0f\x21", 3); /* bci 1 line 7, bci 5 line 8 */
+    pcs[0] = code(10);
+    pcs[1] = fb_jvm_word(FB_JVM_STUB, FB_JVM_TIER_UNKNOWN, -1, fb_jvm_blob_name(fake_address("x")));
+    pcs[2] = fb_jvm_word(FB_JVM_INLINED, FB_JVM_TIER_C2, 5, put_name);
+    pcs[3] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C2, 1, put_name);
+    pcs[4] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C1_PROFILE, 3, put_name);
+    pcs[5] = fb_jvm_word(FB_JVM_INTERPRETED, FB_JVM_TIER_INTERPRETER, 2, run_name);
+    pcs[6] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C2, 2, FB_JVM_NAME_FULL);
+    pcs[7] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C2, 2, FB_JVM_NAME_NONE);
+    pcs[8] = code(20);
+    put(pcs, 9, FB_WALK_ROOT, 1);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    stack = p->stacks[p->samples.stack[0]].parent.n; /* of the native leaf */
+    check_java(p, stack, FB_FRAME_STUB, FB_TIER_UNKNOWN, "x", "", 0);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_INLINED, FB_TIER_UNKNOWN, "java.util.HashMap.put", "(I)V", 8);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_JAVA, FB_TIER_C2, "java.util.HashMap.put", "(I)V", 7);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_JAVA, FB_TIER_C1, "java.util.HashMap.put", "(I)V", 7);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_JAVA, FB_TIER_INTERPRETED, "p.Main.run", "()V", 0);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_MARK, FB_TIER_UNKNOWN, "[java method table full]", "", 0);
+    stack = p->stacks[stack].parent.n;
+    check_java(p, stack, FB_FRAME_JIT, FB_TIER_UNKNOWN, "", "", 0);
+    stack = p->stacks[stack].parent.n;
+    assert_int_equal(frame_of(p, stack)->kind, FB_FRAME_NATIVE);
+    assert_int_equal(frame_of(p, stack)->address & 0xfff, (code(20) - 1) & 0xfff);
+    assert_int_equal(p->stacks[stack].parent.n, 0);
+    fb_profile_free(p);
+    fake_method_free(m);
+    fake_method_free(n);
+}
+
+/* Long names, so that strings are written in the middle of a flush, and a disk that fills up. */
+static void java_frames_on_a_full_disk_are_lost_by_count(void **state)
+{
+    enum { METHODS = 300 };
+    struct fake_method *methods[METHODS];
+    char name[401], descriptor[201];
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+    uint32_t seed = 3;
+
+    (void)state;
+    names_begin();
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < METHODS; i++) {
+        memset(name, 'a' + i % 26, 400);
+        memset(descriptor, 'A' + i / 26, 200);
+        name[400] = descriptor[200] = '\0';
+        methods[i] = fake_method_make(name, "run", descriptor);
+    }
+    for (int round = 0; round < 12; round++) {
+        file_size_limit(round % 4 == 3 ? 30000 : RLIM_INFINITY);
+        for (int i = 0; i < 200; i++) {
+            uint64_t pcs[6];
+
+            for (int k = 0; k < 6; k++) {
+                seed = seed * 1664525 + 1013904223;
+                pcs[k] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C2, -1,
+                                     fb_jvm_method_name(fake_address(methods[seed % METHODS])));
+            }
+            put(pcs, 6, FB_WALK_ROOT, 1);
+        }
+        fb_writer_flush(&writer, FB_FLUSH_SECOND);
+    }
+    file_size_limit(RLIM_INFINITY);
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    assert_int_equal(damage.orphan_samples, 0);
+    assert_int_equal(fb_profile_weight(p) + p->losses[FB_LOSS_WRITE], weight_in);
+    assert_int_equal(p->losses[FB_LOSS_WRITE], 600);
+    for (size_t i = 1; i < p->frames_count; i++)
+        assert_int_equal(p->strings.items[p->frames[i].signature].len, 200);
+    fb_profile_free(p);
+    for (int i = 0; i < METHODS; i++)
+        fake_method_free(methods[i]);
+}
+
 static void the_counters_of_a_second_are_small(void **state)
 {
     uint64_t before;
@@ -297,6 +423,8 @@ int main(void)
         WRITER_TEST(a_bank_that_was_made_early_goes_if_it_stays_empty),
         WRITER_TEST(a_name_that_exists_is_left_alone),
         WRITER_TEST(a_full_disk_loses_samples_by_count_and_nothing_else),
+        WRITER_TEST(virtual_frames_are_banked_by_name_between_native_ones),
+        WRITER_TEST(java_frames_on_a_full_disk_are_lost_by_count),
         WRITER_TEST(the_counters_of_a_second_are_small),
     };
 

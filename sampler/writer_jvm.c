@@ -1,0 +1,249 @@
+/* writer_jvm.c - see writer_jvm.h. */
+#include "sampler/writer_jvm.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "profile/raw_format.h"
+#include "sampler/intern.h"
+#include "sampler/jvm/lines.h"
+#include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/names.h"
+#include "sampler/signal/pool.h"
+#include "sampler/writer.h"
+#include "sampler/writer_samples.h"
+
+enum {
+    NAME_MAX_BYTES = FB_JVM_CLASS_MAX + 1 + FB_JVM_METHOD_MAX + FB_JVM_PLAIN_MAX,
+    FACTS_BYTES_MAX = 5 + 1 + 5 + 1 + 3, /* of a frame */
+    PROBES = 16,
+};
+
+/* String ids of a name. */
+struct known {
+    uint32_t name;
+    uint32_t descriptor;
+};
+
+/* Descriptors are few and names many: "()V" is one string. */
+struct descriptor {
+    uint64_t hash;
+    uint32_t string; /* 0: empty */
+    uint32_t zero;
+};
+
+enum {
+    KNOWN_BYTES = FB_JVM_NAMES_MAX * sizeof(struct known),
+    DESCRIPTORS_BYTES = FB_WRITER_JVM_DESCRIPTORS * sizeof(struct descriptor),
+};
+
+static struct known *known_of(struct fb_writer_jvm *j, uint32_t id)
+{
+    return (struct known *)j->known.data + id;
+}
+
+static struct descriptor *descriptors(struct fb_writer_jvm *j)
+{
+    return (struct descriptor *)(void *)((uint8_t *)j->known.data + KNOWN_BYTES);
+}
+
+void fb_writer_jvm_init(struct fb_writer *w, uint8_t *memory)
+{
+    w->jvm = (struct fb_writer_jvm){.lost = false};
+    fb_chunk_begin(&w->jvm.strings, memory, FB_WRITER_JVM_STRINGS_BYTES);
+    fb_chunk_begin(&w->jvm.facts, memory + FB_WRITER_JVM_STRINGS_BYTES, FB_WRITER_JVM_FACTS_BYTES);
+}
+
+static void strings_write(struct fb_writer *w)
+{
+    struct fb_writer_jvm *j = &w->jvm;
+    uint8_t bytes[FB_WIRE_VARINT_MAX];
+    struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
+
+    if (j->strings.count == 0)
+        return;
+    fb_wire_put_varint(&prefix, j->first_string);
+    if (!fb_sink_write_list(&w->sink, &j->strings, FB_CHUNK_STRINGS, &prefix)) {
+        j->lost = true;
+        fb_chunk_begin(&j->strings, j->strings.memory, j->strings.size);
+    }
+}
+
+static uint32_t string_put(struct fb_writer *w, const char *text, size_t n)
+{
+    struct fb_writer_jvm *j = &w->jvm;
+
+    if (j->strings.body.cap - j->strings.body.len < n + FB_WIRE_VARINT_MAX)
+        strings_write(w);
+    if (j->strings.count == 0)
+        j->first_string = w->next_string;
+    fb_wire_put_blob(&j->strings.body, text, n);
+    j->strings.count++;
+    return w->next_string++;
+}
+
+/* The bound of the JVM's names is above that of the strings' chunk by far. */
+_Static_assert(NAME_MAX_BYTES + FB_WIRE_VARINT_MAX < FB_WRITER_JVM_STRINGS_BYTES, "it fits");
+
+static uint32_t name_put(struct fb_writer *w, const struct fb_jvm_name_text *t)
+{
+    char name[NAME_MAX_BYTES];
+    size_t n = 0;
+
+    if (t->is_plain)
+        return string_put(w, t->bytes, t->method_len);
+    for (; n < t->class_len; n++)
+        name[n] = t->bytes[n] == '/' ? '.' : t->bytes[n];
+    name[n++] = '.';
+    memcpy(name + n, t->bytes + t->class_len, t->method_len);
+    return string_put(w, name, n + t->method_len);
+}
+
+static uint32_t descriptor_put(struct fb_writer *w, const char *text, size_t n)
+{
+    struct descriptor *table = descriptors(&w->jvm);
+    uint64_t hash = 0xcbf29ce484222325u;
+    struct descriptor *free_one = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3u;
+    for (unsigned i = 0; i < PROBES && free_one == NULL; i++) {
+        struct descriptor *d = &table[((hash >> 20) + i) & (FB_WRITER_JVM_DESCRIPTORS - 1)];
+
+        if (d->string == 0)
+            free_one = d;
+        else if (d->hash == hash)
+            return d->string;
+    }
+    if (free_one == NULL)
+        return string_put(w, text, n);
+    *free_one = (struct descriptor){.hash = hash, .string = string_put(w, text, n)};
+    return free_one->string;
+}
+
+/* The strings of a name; NULL: no memory. */
+static const struct known *known_get(struct fb_writer *w, uint32_t id)
+{
+    const struct fb_jvm_name_text *t;
+    struct known *k;
+
+    if (w->jvm.known.data == NULL && !fb_pages_map(&w->jvm.known, KNOWN_BYTES + DESCRIPTORS_BYTES))
+        return NULL;
+    k = known_of(&w->jvm, id);
+    if (k->name != 0)
+        return k;
+    t = (const struct fb_jvm_name_text *)(const void *)(fb_jvm_names.text +
+                                                        fb_jvm_names.entries[id].text);
+    k->name = name_put(w, t);
+    if (!t->is_plain)
+        k->descriptor =
+            descriptor_put(w, t->bytes + t->class_len + t->method_len, t->descriptor_len);
+    return k;
+}
+
+static enum fb_frame_kind kind_of(uint64_t word)
+{
+    if (fb_jvm_word_name(word) == FB_JVM_NAME_FULL)
+        return FB_FRAME_MARK;
+    switch (fb_jvm_word_kind(word)) {
+    case FB_JVM_INTERPRETED:
+    case FB_JVM_COMPILED:
+    case FB_JVM_NATIVE:
+        return FB_FRAME_JAVA;
+    case FB_JVM_INLINED:
+        return FB_FRAME_INLINED;
+    case FB_JVM_STUB:
+        return FB_FRAME_STUB;
+    case FB_JVM_MARK:
+        return FB_FRAME_MARK;
+    }
+    return FB_FRAME_JIT;
+}
+
+static enum fb_frame_tier tier_of(uint64_t word, enum fb_frame_kind kind)
+{
+    if (kind != FB_FRAME_JAVA)
+        return FB_FRAME_TIER_UNKNOWN;
+    switch (fb_jvm_word_tier(word)) {
+    case FB_JVM_TIER_INTERPRETER:
+        return FB_FRAME_TIER_INTERPRETED;
+    case FB_JVM_TIER_C1:
+    case FB_JVM_TIER_C1_COUNTERS:
+    case FB_JVM_TIER_C1_PROFILE:
+        return FB_FRAME_TIER_C1;
+    case FB_JVM_TIER_C2:
+        return FB_FRAME_TIER_C2;
+    case FB_JVM_TIER_UNKNOWN:
+        break;
+    }
+    return FB_FRAME_TIER_UNKNOWN;
+}
+
+static void facts_put(struct fb_writer *w, uint32_t frame, enum fb_frame_tier tier,
+                      uint32_t descriptor, uint32_t line)
+{
+    struct fb_chunk *facts = &w->jvm.facts;
+
+    if (tier == FB_FRAME_TIER_UNKNOWN && descriptor == 0 && line == 0)
+        return;
+    fb_wire_put_varint(&facts->body, frame);
+    fb_wire_put_u8(&facts->body, (uint8_t)tier);
+    fb_wire_put_varint(&facts->body, descriptor);
+    fb_wire_put_varint(&facts->body, 0); /* the file */
+    fb_wire_put_varint(&facts->body, line);
+    facts->count++;
+}
+
+uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
+{
+    uint32_t id = fb_jvm_word_name(word);
+    bool is_named = id != FB_JVM_NAME_NONE && id < FB_JVM_NAMES_MAX && fb_jvm_names.text != NULL;
+    enum fb_frame_kind kind = is_named ? kind_of(word) : FB_FRAME_JIT;
+    enum fb_frame_tier tier = tier_of(word, kind);
+    uint32_t line = is_named ? fb_jvm_line(id, fb_jvm_word_bci(word)) : 0;
+    struct fb_frame_key key = {.address = FB_JVM_WORD_MARK | (uint64_t)line << 40 |
+                                          (uint64_t)tier << 36 | id,
+                               .kind = (uint8_t)kind};
+    const struct known *known = is_named ? known_get(w, id) : &(const struct known){0, 0};
+    bool is_new;
+    uint32_t frame;
+
+    if (known == NULL || w->jvm.lost)
+        return 0;
+    frame = fb_intern_frame(&w->intern, &key, &is_new);
+    if (frame == 0 || !is_new)
+        return frame;
+    facts_put(w, frame, tier, known->descriptor, line);
+    fb_wire_put_u8(&w->frames.body, key.kind);
+    fb_wire_put_varint(&w->frames.body, 0); /* no module, no address */
+    fb_wire_put_varint(&w->frames.body, 0);
+    fb_wire_put_varint(&w->frames.body, known->name);
+    w->frames.count++;
+    return frame;
+}
+
+bool fb_writer_jvm_full(const struct fb_writer *w)
+{
+    return w->jvm.facts.body.cap - w->jvm.facts.body.len < FB_SAMPLE_DEPTH_MAX * FACTS_BYTES_MAX;
+}
+
+bool fb_writer_jvm_write(struct fb_writer *w)
+{
+    struct fb_chunk *facts = &w->jvm.facts;
+
+    strings_write(w);
+    if (w->jvm.lost)
+        return false;
+    return facts->count == 0 || fb_sink_write_list(&w->sink, facts, FB_CHUNK_FRAME_FACTS, NULL);
+}
+
+void fb_writer_jvm_forget(struct fb_writer *w)
+{
+    struct fb_writer_jvm *j = &w->jvm;
+
+    j->lost = false;
+    fb_chunk_begin(&j->strings, j->strings.memory, j->strings.size);
+    fb_chunk_begin(&j->facts, j->facts.memory, j->facts.size);
+    if (j->known.data != NULL)
+        madvise(j->known.data, j->known.size, MADV_DONTNEED);
+}
