@@ -6,8 +6,10 @@
 #include "profile/read/folded.h"
 #include "profile/read/json_kind.h"
 #include "profile/read/pprof.h"
+#include "profile/read/speedscope.h"
 #include "profile/write/flamebearer.h"
 #include "profile/write/folded.h"
+#include "profile/write/speedscope.h"
 #include "profile/write/pprof.h"
 
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
@@ -32,6 +34,7 @@ static void write_bank(const struct fb_profile *p, fb_canonical_fn canonical, st
 
 const struct fb_reader fb_readers[] = {
     {"fbank", "a bank written by the sampler or by 'convert'", fb_bank_sniff, read_bank},
+    {"speedscope", "speedscope's JSON", fb_speedscope_sniff, fb_speedscope_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
@@ -47,6 +50,10 @@ const struct fb_writer fb_writers[] = {
      FB_HOLDS_ALL & ~(unsigned)(FB_HOLDS_TIMES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
                                 FB_HOLDS_COUNTERS | FB_HOLDS_MARKS | FB_HOLDS_BYTES),
      fb_pprof_write},
+    {"speedscope", ".speedscope.json", "speedscope's JSON, a profile a thread",
+     FB_HOLDS_THREADS | FB_HOLDS_MODULES | FB_HOLDS_LINES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
+         FB_HOLDS_UNIT | FB_HOLDS_NAMES,
+     fb_speedscope_write},
     {"flamebearer", ".flamebearer.json", "Pyroscope's JSON",
      FB_HOLDS_UNIT | FB_HOLDS_INTERVAL | FB_HOLDS_NAMES, fb_flamebearer_write},
     {NULL, NULL, NULL, 0, NULL},
