@@ -37,6 +37,8 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
     const char *only = fb_args_get(args, "by"), *wanted;
     size_t found;
 
+    if (fb_args_has(args, "lever") && fb_args_has(args, "lever-key"))
+        return fb_fail(err, FB_EUSAGE, "'--lever' and '--lever-key': one of them was expected");
     if (only && strcmp(only, "layer") != 0 && strcmp(only, "frame") != 0)
         return fb_fail(err, FB_EUSAGE, "'--by %s': layer or frame was expected", only);
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
@@ -66,13 +68,29 @@ static struct fb_table *notes(const struct fb_view *view, const struct fb_diff *
     return t;
 }
 
-static int say_diff(const struct fb_args *args, const struct fb_view *view,
-                    const struct fb_diff *diff)
+/* Profiles of other tools have no manifest: then there is a table only where a lever was declared.
+ */
+static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
+                        struct fb_table **tables, size_t *n)
 {
-    struct fb_table **tables = fb_alloc_array(4 * diff->steps_count + 2, sizeof(struct fb_table *));
+    struct fb_lever lever = {.text = fb_args_get(args, "lever"),
+                             .key = fb_args_get(args, "lever-key")};
+    struct fb_differs *differs = fb_differs_new(pair->arms, pair->count, &lever);
+
+    if (differs->is_known || lever.text != NULL || lever.key != NULL)
+        tables[(*n)++] = fb_render_differs(differs);
+    fb_differs_free(differs);
+}
+
+static int say_diff(const struct fb_args *args, const struct fb_view *view,
+                    const struct fb_pair *pair)
+{
+    const struct fb_diff *diff = pair->diff;
+    struct fb_table **tables = fb_alloc_array(4 * diff->steps_count + 3, sizeof(struct fb_table *));
     size_t n = 0;
     int status;
 
+    add_differs(args, pair, tables, &n);
     tables[n++] = fb_render_diff_summary(diff);
     for (size_t i = 0; i < diff->steps_count; i++) {
         if (!wants_step(args, diff, i))
@@ -106,7 +124,7 @@ static int run(const struct fb_args *args)
         if (check_options(args, pair.diff, &err) != FB_OK)
             status = fb_say_error(&err);
         else
-            status = say_diff(args, &view, pair.diff);
+            status = say_diff(args, &view, &pair);
         fb_pair_done(&pair);
     }
     fb_view_done(&view);
@@ -120,6 +138,8 @@ static const struct fb_option options[] = {
     FB_OPTIONS_RULES,
     {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
+    {"lever", 0, "TEXT", "what was changed on purpose: text in a setting's name or value"},
+    {"lever-key", 0, "KEY", "the same, by the setting's whole name"},
     FB_OPTIONS_DELTA,
     FB_OPTIONS_PAIR,
     FB_OPTIONS_READ,
@@ -141,6 +161,10 @@ const struct fb_command fb_command_diff = {
         "the "
         "i-th variant; with several pairs the spread between pairs is measured, with one it is "
         "assumed, and said so.\n\n"
+        "First of all stands what differs between the arms in their command lines, JVMs, "
+        "environments, labels, builds, load and machines: one thing, nothing, or several. With "
+        "--lever the declared change is looked for there: whether it was applied, and whether it "
+        "was alone.\n\n"
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "diff/differs.h"
 #include "layers/layers.h"
 #include "profile/profile.h"
 #include "steps/steps.h"

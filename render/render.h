@@ -70,6 +70,8 @@ const struct fb_table_writer *fb_table_writer_find(const char *name); /* NULL: n
 
 /* The per-step table of a job log, columns and decimals as users publish them. */
 struct fb_table *fb_render_steps(const struct fb_steps *steps);
+/* What differs between the arms, with the finding as a note; no rows where nothing does. */
+struct fb_table *fb_render_differs(const struct fb_differs *differs);
 /* The answer of a diff: a row a step, CPU per request and the layers that differ. */
 struct fb_table *fb_render_diff_summary(const struct fb_diff *diff);
 /* What holds for the whole diff, as notes of a table without columns. */

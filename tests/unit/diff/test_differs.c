@@ -1,0 +1,228 @@
+/* What differs between the arms: facts of a manifest, and what follows from what. */
+#include <string.h>
+
+#include "diff/facts.h"
+#include "world.h"
+
+/* A profile of the given keys and values, NULL at the end. */
+static struct fb_profile *profile_of(const char *const *items)
+{
+    struct fb_profile *p = fb_profile_new();
+
+    for (; items[0] != NULL; items += 2)
+        fb_profile_manifest_set(p, items[0], items[1]);
+    return p;
+}
+
+static struct fb_differs *differs_of(const char *const *control, const char *const *variant,
+                                     const struct fb_lever *lever)
+{
+    struct fb_profile *c = profile_of(control), *v = profile_of(variant);
+    struct fb_diff_arm arms[] = {{.profile = c}, {.is_variant = true, .profile = v}};
+    struct fb_differs *d = fb_differs_new(arms, 2, lever);
+
+    fb_profile_free(c);
+    fb_profile_free(v);
+    return d;
+}
+
+static const struct fb_lever no_lever;
+
+static void values_are(const struct fb_differs *d, const char *name, const char *control,
+                       const char *variant)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (strcmp(d->items[i].name, name) != 0)
+            continue;
+        if (control == NULL)
+            assert_null(d->items[i].control);
+        else
+            assert_string_equal(d->items[i].control, control);
+        if (variant == NULL)
+            assert_null(d->items[i].variant);
+        else
+            assert_string_equal(d->items[i].variant, variant);
+        return;
+    }
+    fail_msg("%s does not differ", name);
+}
+
+static void two_runs_of_one_setting_differ_in_nothing(void **state)
+{
+    const char *const control[] = {"command",
+                                   "java -Xmx1g -jar a.jar --port=8080",
+                                   "pid",
+                                   "12",
+                                   "start_wall_ns",
+                                   "5",
+                                   "env.HOSTNAME",
+                                   "pod-a",
+                                   "env.LISTEN",
+                                   "0.0.0.0:8080",
+                                   "cgroup_path",
+                                   "/a",
+                                   "container",
+                                   "kubernetes",
+                                   "host",
+                                   "pod-a",
+                                   NULL};
+    const char *const variant[] = {"command",
+                                   "java -Xmx1g -jar a.jar --port=8081",
+                                   "pid",
+                                   "13",
+                                   "start_wall_ns",
+                                   "6",
+                                   "env.HOSTNAME",
+                                   "pod-b",
+                                   "env.LISTEN",
+                                   "0.0.0.0:8081",
+                                   "cgroup_path",
+                                   "/b",
+                                   "container",
+                                   "kubernetes",
+                                   "host",
+                                   "pod-b",
+                                   NULL};
+    struct fb_differs *d = differs_of(control, variant, &no_lever);
+
+    (void)state;
+    assert_int_equal(d->count, 0);
+    assert_true(d->is_known);
+    assert_non_null(strstr(d->finding, "nothing differs"));
+    fb_differs_free(d);
+}
+
+static void one_word_of_the_command_line_is_one_thing(void **state)
+{
+    const char *const control[] = {"command", "java -Dlink=false -jar a.jar", NULL};
+    const char *const variant[] = {"command", "java -Dlink=true -jar a.jar", NULL};
+    struct fb_differs *d = differs_of(control, variant, &no_lever);
+
+    (void)state;
+    assert_int_equal(d->own, 1);
+    values_are(d, "-Dlink", "false", "true");
+    assert_non_null(strstr(d->finding, "one thing differs"));
+    fb_differs_free(d);
+}
+
+static void a_switch_of_the_jvm_implies_its_flag_and_collector(void **state)
+{
+    const char *const control[] = {"command", "java -Xmx1g A",        "jvm.collector",
+                                   "Serial",  "jvm.flag.MaxHeapSize", "1073741824",
+                                   NULL};
+    const char *const variant[] = {
+        "command", "java -Xmx2g -XX:+UseG1GC A", "jvm.collector", "G1", "jvm.flag.UseG1GC",
+        "true",    "jvm.flag.MaxHeapSize",       "2147483648",    NULL};
+    struct fb_differs *d = differs_of(control, variant, &no_lever);
+
+    (void)state;
+    values_are(d, "-Xmx", "1g", "2g");
+    values_are(d, "-XX:UseG1GC", NULL, "on");
+    values_are(d, "jvm.collector", "Serial", "G1");
+    assert_int_equal(d->own, 2);
+    assert_int_equal(d->count, 5);
+    fb_differs_free(d);
+}
+
+static void an_image_implies_its_builds(void **state)
+{
+    const char *const control[] = {"label.image_digest", "sha256:1", NULL};
+    const char *const variant[] = {"label.image_digest", "sha256:2", NULL};
+    struct fb_profile *c = profile_of(control), *v = profile_of(variant);
+    struct fb_diff_arm arms[] = {{.profile = c}, {.is_variant = true, .profile = v}};
+    struct fb_differs *d;
+
+    (void)state;
+    fb_profile_module_add(c, &(struct fb_module){.path = fb_strings_put_z(&c->strings, "/lib/x.so"),
+                                                 .build_id = fb_strings_put_z(&c->strings, "aa")});
+    fb_profile_module_add(v, &(struct fb_module){.path = fb_strings_put_z(&v->strings, "/lib/x.so"),
+                                                 .build_id = fb_strings_put_z(&v->strings, "bb")});
+    d = fb_differs_new(arms, 2, &no_lever);
+    values_are(d, "x.so", "aa", "bb");
+    assert_int_equal(d->count, 2);
+    assert_int_equal(d->own, 1);
+    fb_differs_free(d);
+    fb_profile_free(c);
+    fb_profile_free(v);
+}
+
+static enum fb_lever_state lever_state(const char *control, const char *variant, const char *lever)
+{
+    const char *const c[] = {"command", control, NULL}, *const v[] = {"command", variant, NULL};
+    struct fb_differs *d = differs_of(c, v, &(struct fb_lever){.text = lever});
+    enum fb_lever_state state = d->lever;
+
+    fb_differs_free(d);
+    return state;
+}
+
+static void a_lever_is_looked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(lever_state("a -Dlink=false", "a -Dlink=true", "link"), FB_LEVER_ALONE);
+    assert_int_equal(lever_state("a -Dlink=false", "a -Dlink=true -v", "LINK"), FB_LEVER_AMONG);
+    assert_int_equal(lever_state("a -Dlink=true", "a -Dlink=true -v", "link"), FB_LEVER_SAME);
+    assert_int_equal(lever_state("a", "a -v", "link"), FB_LEVER_UNKNOWN);
+}
+
+static void a_setting_in_which_one_arms_runs_differ_is_told_apart(void **state)
+{
+    const char *const once[] = {"env.A", "1", "env.B", "x", NULL};
+    const char *const again[] = {"env.A", "2", "env.B", "x", NULL};
+    const char *const other[] = {"env.A", "1", "env.B", "y", NULL};
+    struct fb_profile *p[] = {profile_of(once), profile_of(again), profile_of(other),
+                              profile_of(other)};
+    struct fb_diff_arm arms[4];
+    struct fb_differs *d;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        arms[i] = (struct fb_diff_arm){.profile = p[i], .is_variant = i >= 2};
+    d = fb_differs_new(arms, 4, &no_lever);
+    assert_int_equal(d->own, 1);
+    assert_int_equal(d->count, 2);
+    values_are(d, "B", "x", "y");
+    values_are(d, "A", "1 | 2", NULL);
+    fb_differs_free(d);
+    for (size_t i = 0; i < 4; i++)
+        fb_profile_free(p[i]);
+}
+
+static void profiles_without_a_manifest_are_not_the_same(void **state)
+{
+    const char *const none[] = {NULL};
+    struct fb_differs *d = differs_of(none, none, &no_lever);
+
+    (void)state;
+    assert_false(d->is_known);
+    assert_non_null(strstr(d->finding, "not known"));
+    fb_differs_free(d);
+}
+
+static void a_port_is_a_number_behind_a_colon_or_of_that_name(void **state)
+{
+    (void)state;
+    assert_true(fb_facts_is_port("--listen", "127.0.0.1:80", "127.0.0.1:8080"));
+    assert_true(fb_facts_is_port("SERVER_PORT", "80", "81"));
+    assert_true(fb_facts_is_port("arguments", "a:81 b", "a:82 b"));
+    assert_false(fb_facts_is_port("--threads", "4", "8"));
+    assert_false(fb_facts_is_port("--id", "a:70000", "a:80000"));
+    assert_false(fb_facts_is_port("--listen", "a:80 x", "a:81 y"));
+    assert_false(fb_facts_is_port("--url", "http://a1:80", "http://a2:80"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_runs_of_one_setting_differ_in_nothing),
+        cmocka_unit_test(one_word_of_the_command_line_is_one_thing),
+        cmocka_unit_test(a_switch_of_the_jvm_implies_its_flag_and_collector),
+        cmocka_unit_test(an_image_implies_its_builds),
+        cmocka_unit_test(a_lever_is_looked_for),
+        cmocka_unit_test(a_setting_in_which_one_arms_runs_differ_is_told_apart),
+        cmocka_unit_test(profiles_without_a_manifest_are_not_the_same),
+        cmocka_unit_test(a_port_is_a_number_behind_a_colon_or_of_that_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
