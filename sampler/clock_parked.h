@@ -5,7 +5,7 @@
  *
  *     fb_clock_parked_stack(slot, thread, site, stack);   a parked record has got its stack's id
  *     fb_clock_parked_each(each, ctx);                    at a flush, once records are samples
- *     fb_clock_parked_forget();                           stacks' ids are not valid any more
+ *     fb_clock_parked_forget(each, ctx);                  stacks' ids are not valid any more
  *
  * With other clocks they do nothing. */
 #ifndef FB_SAMPLER_CLOCK_PARKED_H
@@ -27,10 +27,10 @@ bool fb_clock_parked_parse(const char *text, struct fb_parked *ret_parked);
 /* site: as the record has it. */
 void fb_clock_parked_stack(uint32_t slot, uint32_t thread, unsigned site, uint32_t stack);
 
-/* `weight` ticks of `thread` in the stack. */
+/* `weight` ticks of `thread` in the stack; 0: which one it was is not known, they are lost. */
 typedef void fb_clock_parked_fn(void *ctx, uint32_t thread, uint32_t stack, uint32_t weight);
 void fb_clock_parked_each(fb_clock_parked_fn *each, void *ctx);
 
-void fb_clock_parked_forget(void);
+void fb_clock_parked_forget(fb_clock_parked_fn *each, void *ctx);
 
 #endif

@@ -348,11 +348,27 @@ void fb_clock_parked_stack(uint32_t slot, uint32_t thread, unsigned site, uint32
         s->stack = stack;
 }
 
-void fb_clock_parked_forget(void)
+/* A site whose record never became a sample is not known: the thread is asked for it anew. */
+static void site_give(struct watch *w, struct site *s, fb_clock_parked_fn *each, void *ctx)
+{
+    uint32_t weight = s->weight;
+
+    if (weight == 0)
+        return;
+    s->weight = 0; /* first: the callback may forget all */
+    if (s->stack == 0) {
+        s->known = false;
+        w->current = NOWHERE;
+    }
+    each(ctx, w->id, s->stack, weight);
+}
+
+void fb_clock_parked_forget(fb_clock_parked_fn *each, void *ctx)
 {
     for (uint32_t i = 0; watches != NULL && i < fb_threads_end(); i++)
         for (unsigned s = 0; s < SITES; s++) {
-            atomic_fetch_add(&fb_handler_losses[FB_LOSS_WRITE], watches[i].sites[s].weight);
+            watches[i].sites[s].stack = 0;
+            site_give(&watches[i], &watches[i].sites[s], each, ctx);
             watches[i].sites[s] = (struct site){.sp = 0};
         }
 }
@@ -362,17 +378,8 @@ void fb_clock_parked_each(fb_clock_parked_fn *each, void *ctx)
     uint32_t end = fb_threads_end();
 
     for (uint32_t i = 0; watches != NULL && i < end; i++)
-        for (unsigned s = 0; s < SITES; s++) {
-            struct site *site = &watches[i].sites[s];
-
-            if (site->weight == 0)
-                continue;
-            if (site->stack != 0)
-                each(ctx, watches[i].id, site->stack, site->weight);
-            else
-                atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_SEGMENT], site->weight);
-            site->weight = 0;
-        }
+        for (unsigned s = 0; s < SITES; s++)
+            site_give(&watches[i], &watches[i].sites[s], each, ctx);
 }
 
 const struct fb_clock_row fb_clock_wall = {

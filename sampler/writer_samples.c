@@ -112,6 +112,16 @@ static bool columns_write(struct fb_writer *w)
     return fb_sink_write(&w->sink, &w->misc, FB_CHUNK_SAMPLES, NULL, 0);
 }
 
+/* They were received, and are lost: no handler has counted them. */
+static void parked_lose(void *ctx, uint32_t thread, uint32_t stack, uint32_t weight)
+{
+    struct fb_writer *w = ctx;
+
+    (void)thread, (void)stack;
+    w->exited_weight += weight;
+    atomic_fetch_add(&fb_handler_losses[FB_LOSS_WRITE], weight);
+}
+
 /* Definitions that did not reach the file: give them out anew from now on. */
 static void definitions_forget(struct fb_writer *w)
 {
@@ -124,7 +134,7 @@ static void definitions_forget(struct fb_writer *w)
     w->first_stack = w->intern.next_node;
     fb_writer_jvm_forget(w);
     fb_writer_threads_forget_names();
-    fb_clock_parked_forget();
+    fb_clock_parked_forget(parked_lose, w);
 }
 
 static void batch_write(struct fb_writer *w)
@@ -372,10 +382,19 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
 static void parked_add(void *ctx, uint32_t thread, uint32_t stack, uint32_t weight)
 {
     struct fb_writer *w = ctx;
+    uint32_t epoch = w->epoch;
 
     if (batch_is_full(w))
         batch_write(w);
+    if (epoch != w->epoch) { /* the stack's definition is gone */
+        parked_lose(w, thread, stack, weight);
+        return;
+    }
     w->exited_weight += weight;
+    if (stack == 0) {
+        atomic_fetch_add(&fb_handler_losses[FB_LOSS_NO_SEGMENT], weight);
+        return;
+    }
     w->samples[w->sample_count++] = (struct fb_sample){
         .time_ns = fb_clock_now(), .thread = thread, .stack = stack, .weight = weight};
 }

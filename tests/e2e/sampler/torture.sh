@@ -35,7 +35,9 @@ torture() { # CLOCK
         rm -f banks/*
         return 0
     fi
-    [ ! -s err ] || fail "$1: messages: $(cat err)"
+    # Over a minute at this rate the sampler may find itself above its budget: that it says.
+    ! grep -v '^flamebank: .* over 1 % of the program.s CPU time; it takes fewer samples from now on$' err ||
+        fail "$1: messages"
     cat out
     for bank in banks/*; do
         if [ "$(fact "$bank" manifest.run_root)" = 1 ]; then
