@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profile/read/cpuprofile.h"
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
 #include "profile/read/json_kind.h"
@@ -35,6 +36,7 @@ static void write_bank(const struct fb_profile *p, fb_canonical_fn canonical, st
 const struct fb_reader fb_readers[] = {
     {"fbank", "a bank written by the sampler or by 'convert'", fb_bank_sniff, read_bank},
     {"speedscope", "speedscope's JSON", fb_speedscope_sniff, fb_speedscope_read},
+    {"cpuprofile", "a CPU profile of Chrome or Node.js", fb_cpuprofile_sniff, fb_cpuprofile_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},

@@ -389,7 +389,7 @@ static void set_unit(struct fb_profile *p, const struct file *f, const struct tr
 
 static void report_account(const struct tree *t, struct fb_read_report *report)
 {
-    report->samples_in = t->sum;
+    report->samples_in = t->f->p->samples.count;
     if (t->unequal > 0)
         (void)snprintf(report->note, sizeof report->note,
                        "%llu bars have a total that is not their self and their children: selfs "

@@ -130,3 +130,38 @@ uint32_t fb_module_of_path(struct fb_index *modules, struct fb_profile *p, uint3
     fb_index_add(modules, hash, id);
     return id;
 }
+
+/* States in the array of stacks itself: 1 + the stack, 0 not seen, UINT32_MAX on the way. */
+uint32_t *fb_stacks_of_nodes(struct fb_profile *p, const uint32_t *parent, const uint32_t *frame,
+                             size_t n)
+{
+    uint32_t *stacks = fb_alloc_array(n, sizeof *stacks), *way = NULL;
+    size_t room = 0, depth;
+    bool circle = false;
+
+    for (size_t i = 0; i < n && !circle; i++) {
+        uint32_t at = (uint32_t)i, stack;
+
+        for (depth = 0; at != UINT32_MAX && stacks[at] == 0; at = parent[at]) {
+            fb_vec_reserve(&way, &room, depth + 1, sizeof *way);
+            way[depth++] = at;
+            stacks[at] = UINT32_MAX;
+        }
+        circle = at != UINT32_MAX && stacks[at] == UINT32_MAX;
+        stack = at == UINT32_MAX || circle ? 0 : stacks[at] - 1;
+        while (depth-- > 0) {
+            fb_frame_id f = {frame[way[depth]]};
+
+            if (f.n != 0)
+                stack = fb_profile_stack_put(p, (fb_stack_id){stack}, f).n;
+            stacks[way[depth]] = stack + 1;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        stacks[i] -= 1;
+    free(way);
+    if (!circle)
+        return stacks;
+    free(stacks);
+    return NULL;
+}

@@ -34,6 +34,11 @@ uint32_t *fb_tree_stacks(const struct fb_calltree *tree, const uint32_t *frame_o
 void fb_tree_rows_put(const struct fb_tree_rows *rows, const uint32_t *stack_of_node,
                       struct fb_profile *p);
 
+/* The stack of each of n nodes that name their parents by index (UINT32_MAX: none) in any order; 0
+ * for `frame`: the node is its parent.  free() it; NULL where parents go in a circle. */
+uint32_t *fb_stacks_of_nodes(struct fb_profile *p, const uint32_t *parent, const uint32_t *frame,
+                             size_t n);
+
 /* Amounts that are fractions as whole ones whose sum is right within one half. */
 struct fb_rounding {
     double sum;
