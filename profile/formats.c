@@ -8,6 +8,7 @@
 #include "profile/read/json_kind.h"
 #include "profile/read/pprof.h"
 #include "profile/read/speedscope.h"
+#include "profile/read/trace_event.h"
 #include "profile/write/flamebearer.h"
 #include "profile/write/folded.h"
 #include "profile/write/speedscope.h"
@@ -37,6 +38,8 @@ const struct fb_reader fb_readers[] = {
     {"fbank", "a bank written by the sampler or by 'convert'", fb_bank_sniff, read_bank},
     {"speedscope", "speedscope's JSON", fb_speedscope_sniff, fb_speedscope_read},
     {"cpuprofile", "a CPU profile of Chrome or Node.js", fb_cpuprofile_sniff, fb_cpuprofile_read},
+    {"trace-event", "Chrome's trace events: CPU profiles, or spans", fb_trace_event_sniff,
+     fb_trace_event_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},

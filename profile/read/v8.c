@@ -94,6 +94,22 @@ static bool take_node_member(struct fb_v8 *v, struct fb_json_in *in, struct fb_v
     return true;
 }
 
+/* "(anonymous x.js:12)": a function is known by its name, and these are many. */
+static uint32_t name_anonymous(struct fb_v8 *v, const struct fb_frame *frame)
+{
+    const char *url = fb_profile_text(v->p, frame->file), *slash = strrchr(url, '/');
+    const char *base = slash ? slash + 1 : url;
+    char *name;
+    uint32_t id;
+
+    if (base[0] == '\0')
+        return fb_strings_put_z(&v->p->strings, "(anonymous)");
+    name = fb_format("(anonymous %.*s:%u)", (int)strcspn(base, "?#"), base, frame->line);
+    id = fb_strings_put_z(&v->p->strings, name);
+    free(name);
+    return id;
+}
+
 static void node_finish(struct fb_v8 *v, uint32_t index, struct function *fn)
 {
     static const struct {
@@ -110,7 +126,7 @@ static void node_finish(struct fb_v8 *v, uint32_t index, struct function *fn)
     if (node->special == ROOT)
         return;
     if (name[0] == '\0')
-        fn->frame.name = fb_strings_put_z(&v->p->strings, "(anonymous)");
+        fn->frame.name = name_anonymous(v, &fn->frame);
     fn->frame.kind = fn->has_script ? FB_FRAME_JS : FB_FRAME_NATIVE;
     node->frame = fb_profile_frame_put(v->p, &fn->frame).n;
 }
@@ -299,34 +315,35 @@ static int64_t ns_of(double us)
     return us > -9.2e15 && us < 9.2e15 ? (int64_t)nearbyint(us * 1000) : 0;
 }
 
-static enum fb_status put_samples(struct finish *f, struct fb_err *err)
+static void put_samples(struct finish *f)
 {
     struct fb_v8 *v = f->v;
     uint32_t last_stack = 0;
     double raw = 0, at = 0;
-    uint64_t idle = 0;
+    uint64_t idle = 0, unknown = 0;
 
     for (size_t i = 0; i < v->samples_count; i++) {
         uint32_t node = node_by_id(f, v->samples[i]), stack;
         double next_raw = raw, next;
+        enum special special;
 
-        if (node == UINT32_MAX)
-            return fb_fail(err, FB_EFORMAT, "%s: sample %zu is of node %lld, which does not exist",
-                           f->name, i, (long long)v->samples[i]);
         if (i == 0)
             at = raw = next_raw = time_next(v, 0, 0);
         if (i + 1 < v->samples_count)
             next_raw = time_next(v, i + 1, raw);
         next = next_raw > at ? next_raw : at;
-        stack = f->stacks[node];
-        if (v->nodes[node].special == COLLECTOR)
+        stack = node != UINT32_MAX ? f->stacks[node] : 0;
+        special = node != UINT32_MAX ? v->nodes[node].special : PLAIN;
+        if (special == COLLECTOR)
             stack = fb_profile_stack_put(v->p, (fb_stack_id){last_stack},
                                          (fb_frame_id){v->nodes[node].frame})
                         .n;
         else
-            last_stack = v->nodes[node].special == IDLE ? 0 : stack;
-        if (v->nodes[node].special == IDLE)
-            idle++;
+            last_stack = special == IDLE ? 0 : stack;
+        unknown += node == UINT32_MAX;
+        idle += special == IDLE;
+        if (node == UINT32_MAX || special == IDLE)
+            ; /* time passes all the same */
         else
             fb_profile_sample_add(v->p, ns_of(at), f->thread, (fb_stack_id){stack},
                                   f->by_samples ? 1 : (uint64_t)(ns_of(next) - ns_of(at)));
@@ -336,7 +353,8 @@ static enum fb_status put_samples(struct finish *f, struct fb_err *err)
     f->report->samples_in += v->samples_count;
     if (idle > 0)
         fb_report_loss(f->report, "samples of an idle thread", idle);
-    return FB_OK;
+    if (unknown > 0)
+        fb_report_loss(f->report, "samples of a node that the file does not have", unknown);
 }
 
 static void put_hits(struct finish *f)
@@ -381,7 +399,7 @@ enum fb_status fb_v8_finish(struct fb_v8 *v, const char *name, uint32_t thread,
     if (r == FB_OK)
         r = link_nodes(&f, err);
     if (r == FB_OK && v->samples_count > 0) {
-        r = put_samples(&f, err);
+        put_samples(&f);
         p->has_times = v->times_count > 0;
     } else if (r == FB_OK) {
         put_hits(&f);
