@@ -76,6 +76,7 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_WALK_OFF_STACK] = {"walk.off_stack", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_LOST_REG] = {"walk.lost_reg", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_NO_TABLE] = {"walk.no_table", "ticks", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_WALK_JAVA] = {"walk.java_lost", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_FINISHED] = {"walk.finished_later", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_INTERVAL] = {"sampler.interval_ns", "ns", FB_COUNTER_GAUGE},
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sampler/clock.h"
+#include "sampler/jvm/start.h"
 #include "sampler/real.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
@@ -165,11 +166,19 @@ static void bell_answer(void)
         fb_writer_flush(&writer, FB_FLUSH_SECOND);
 }
 
+/* When to wake up if nothing is asked. */
+static uint64_t next_ns(void)
+{
+    uint64_t next = next_turn_ns < next_flush_ns ? next_turn_ns : next_flush_ns;
+    uint64_t jvm = fb_jvm_next_ns();
+
+    return jvm != 0 && jvm < next ? jvm : next;
+}
+
 /* Returns the bits of what was asked. */
 static uint32_t serve(uint32_t *served)
 {
-    uint32_t question =
-        question_wait(*served, next_turn_ns < next_flush_ns ? next_turn_ns : next_flush_ns);
+    uint32_t question = question_wait(*served, next_ns());
     uint32_t bits = atomic_exchange(&reasons, 0);
 
     if (fb_clock_helper_wants())
@@ -179,7 +188,7 @@ static uint32_t serve(uint32_t *served)
         fb_writer_resume(&writer);
     if (bits != 0)
         fb_writer_flush(&writer, strongest(bits));
-    else if (question != *served)
+    else if (question != *served || fb_jvm_due(fb_clock_now()))
         bell_answer();
     if (bits & QUIET_BIT)
         writer.quiet = true;

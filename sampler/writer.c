@@ -8,6 +8,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/fault.h"
+#include "sampler/jvm/start.h"
 #include "sampler/memory.h"
 #include "sampler/modules.h"
 #include "sampler/say.h"
@@ -75,22 +76,13 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     return true;
 }
 
-/* Its structures are read without a proof that they are mapped. */
-static bool is_jvm(const struct fb_module_event *event)
-{
-    const char *slash = event->loaded ? strrchr(event->path, '/') : NULL;
-
-    return slash != NULL && strcmp(slash + 1, "libjvm.so") == 0;
-}
-
 static void on_module(void *ctx, const struct fb_module_event *event)
 {
     struct fb_writer *w = ctx;
     struct fb_wire_out *out = &w->modules.body;
     size_t before = out->len;
 
-    if (is_jvm(event))
-        fb_fault_need();
+    fb_jvm_module(event);
     fb_wire_put_varint(out, event->id);
     fb_wire_put_signed(out, event->time_ns);
     fb_wire_put_varint(out, event->loaded ? event->start : 0);
@@ -133,8 +125,10 @@ void fb_writer_tables_make(struct fb_writer *w)
     if (w->ended)
         return;
     quiet_look(w);
-    if (!w->quiet)
+    if (!w->quiet) {
         modules_look(w);
+        fb_jvm_look(fb_clock_now());
+    }
     fb_modules_tables_make();
 }
 
@@ -313,6 +307,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     if (!w->quiet) {
         whole |= fb_writer_control_look(w);
         modules_look(w);
+        fb_jvm_look(fb_clock_now());
     }
     fb_writer_threads_look(w);
     segments = fb_samples_take(w);

@@ -22,8 +22,34 @@ enum {
     FB_JVM_INTERPRETER_SENDER_SP = -1,
     FB_JVM_INTERPRETER_METHOD = -3,
 
+    /* From 16 on a flag's type is a number (before, a name): the next enum. */
+    FB_JVM_RELEASE_FLAG_TYPES = 16,
+
     /* 11 to 25: where debug information starts for a pc without scopes. */
     FB_JVM_SCOPE_NONE = 0,
+};
+
+/* Types of flags, 16 to 25. */
+enum {
+    FB_JVM_FLAG_BOOL = 0,
+    FB_JVM_FLAG_INT = 1,
+    FB_JVM_FLAG_UINT = 2,
+    FB_JVM_FLAG_INTX = 3,
+    FB_JVM_FLAG_UINTX = 4,
+    FB_JVM_FLAG_UINT64 = 5,
+    FB_JVM_FLAG_SIZE = 6,
+    FB_JVM_FLAG_DOUBLE = 7,
+    FB_JVM_FLAG_STRING = 8,
+    FB_JVM_FLAG_STRINGS = 9,
+    FB_JVM_FLAG_TYPES
+};
+
+/* An entry of the JVM's performance data, format 2.0: 5 to 25. */
+enum {
+    FB_JVM_PERF_ENTRY_NAME = 4, /* offsets of offsets in the entry */
+    FB_JVM_PERF_ENTRY_TYPE = 12,
+    FB_JVM_PERF_ENTRY_DATA = 16,
+    FB_JVM_PERF_ENTRY_BYTES = 20, /* its length is the first word */
 };
 
 #endif

@@ -111,8 +111,7 @@ static size_t read_name(const struct fb_self_read *reader, uint64_t address,
     return n < got && ret_name[n] == '\0' ? n : 0;
 }
 
-/* --- the library's symbols ----------------------------------------------------------------------
- */
+/* --- the library's symbols ------------------------------------------------------- */
 
 static bool dynamic_find(const struct fb_self_read *reader, uint64_t start, uint64_t *ret_bias,
                          uint64_t *ret_dynamic)
@@ -201,8 +200,7 @@ static void variables_read(const struct fb_self_read *reader, const struct symbo
     }
 }
 
-/* --- the entries of a table ---------------------------------------------------------------------
- */
+/* --- the entries of a table ------------------------------------------------------ */
 
 struct copy {
     struct entry *entries;

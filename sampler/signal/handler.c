@@ -163,6 +163,7 @@ static void record_walk(struct fb_task *t, const ucontext_t *uc, unsigned inside
     struct fb_walk_range stack = fb_task_stack(t);
     struct fb_walk_rest rest;
 
+    t->cache.java.tid = t->tid;
     r->depth = (uint16_t)(inside + fb_walk_stack_rest(uc, &stack, &t->cache, r->pcs + inside,
                                                       FB_SAMPLE_DEPTH_MAX - inside, &stop, &rest));
     r->stop = (uint8_t)stop;

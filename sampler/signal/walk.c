@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sampler/jvm/signal/cpu.h"
+#include "sampler/jvm/signal/vm.h"
+#include "sampler/jvm/signal/walker.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/cpu.h"
 #include "sampler/signal/guard.h"
@@ -44,11 +47,23 @@ struct walk {
     struct fb_walk_cache *cache;
     struct fb_walk_range own;
     struct fb_walk_range alternate;
-    bool one_page; /* range 3 of walk.h */
+    bool one_page;        /* range 3 of walk.h */
+    const ucontext_t *uc; /* of this signal; NULL: a walk that was kept */
+    bool java_asked;
+    bool java_usable; /* if asked */
+    struct fb_jvm_view java;
 };
 
 /* What is kept of a walk: these words, the registers if the frame was interrupted, the stack. */
-enum kept_word { KEPT_SP, KEPT_FP, KEPT_BASE, KEPT_LOW, KEPT_FLAGS, KEPT_HEAD };
+enum kept_word {
+    KEPT_SP,
+    KEPT_FP,
+    KEPT_BASE,
+    KEPT_LOW,
+    KEPT_FLAGS,
+    KEPT_JAVA,
+    KEPT_HEAD = KEPT_JAVA + (sizeof(struct fb_jvm_view) + 7) / 8
+};
 
 enum kept_flag {
     KEPT_FP_KNOWN = 1,
@@ -56,6 +71,7 @@ enum kept_flag {
     KEPT_ONE_PAGE = 4,
     KEPT_BASE_KNOWN = 16,
     KEPT_WHOLE = 8, /* the copy goes as far as the stack was proven */
+    KEPT_JAVA_USABLE = 32,
 };
 
 enum {
@@ -421,16 +437,95 @@ static void range_prove_page(struct walk *w, const ucontext_t *uc, struct frame 
     }
 }
 
+/* --- frames of a JVM ----------------------------------------------------- */
+
+/* Whether the JVM may be read in this walk; once it may, what it says of the thread is known. */
+static bool java_ask(struct walk *w, const struct frame *f)
+{
+    uint64_t pc;
+
+    if (w->java_asked || w->uc == NULL || !fb_jvm_active())
+        return w->java_usable;
+    pc = fb_cpu_pc(&w->uc->uc_mcontext);
+    w->java_asked = true;
+    w->java_usable = fb_guard_usable(w->uc);
+    if (w->java_usable)
+        fb_jvm_view_take(&w->java, &w->cache->java,
+                         fb_jvm_covers(pc) ? fb_jvm_cpu_thread(&w->uc->uc_mcontext) : 0, f->sp);
+    return w->java_usable;
+}
+
+static bool is_java(struct walk *w, const struct frame *f)
+{
+    return fb_jvm_covers(f->pc) && !f->guarded && java_ask(w, f);
+}
+
+static struct fb_jvm_frame java_frame(const struct walk *w, const struct frame *f)
+{
+    return (struct fb_jvm_frame){.pc = f->pc,
+                                 .sp = f->sp,
+                                 .fp = f->fp,
+                                 .fp_known = f->fp_known,
+                                 .regs = f->regs,
+                                 .low = f->proven.low,
+                                 .top = f->proven.top,
+                                 .shift = f->shift,
+                                 .map = w->map};
+}
+
+static void java_left(struct frame *f, const struct fb_jvm_frame *java)
+{
+    f->pc = java->pc;
+    f->sp = java->sp;
+    f->fp = java->fp;
+    f->fp_known = java->fp_known;
+    f->base_known = false;
+    f->regs = NULL;
+}
+
+/* Where native code could not be unwound, or Java: on from where the thread left Java before. */
+static bool java_again(struct walk *w, struct frame *f, uint64_t *pcs, unsigned *depth,
+                       unsigned max, enum fb_walk_stop stop)
+{
+    struct fb_jvm_frame java = java_frame(w, f);
+
+    if (stop == FB_WALK_ROOT || stop == FB_WALK_NO_TABLE || stop == FB_WALK_DEPTH ||
+        !fb_jvm_active() || f->guarded || !java_ask(w, f) ||
+        !fb_jvm_anchor_take(&w->java, &java, pcs, depth, max))
+        return false;
+    java_left(f, &java);
+    return true;
+}
+
+/* From f on, whose pc is pcs[*depth - 1] and which is Java's, up to a native frame. */
+static bool java_leave(struct walk *w, struct frame *f, uint64_t *pcs, unsigned *depth,
+                       unsigned max, enum fb_walk_stop *ret_stop)
+{
+    struct fb_jvm_frame java = java_frame(w, f);
+    enum fb_jvm_end end;
+
+    (*depth)--;
+    end = fb_jvm_walk(&w->java, &java, pcs, depth, max);
+    java_left(f, &java);
+    if (end == FB_JVM_END_LOST)
+        return stop_with(ret_stop, FB_WALK_JAVA);
+    return end == FB_JVM_END_NATIVE || stop_with(ret_stop, FB_WALK_DEPTH);
+}
+
 /* From f outwards, behind the depth frames that are there; returns the new depth. */
 static unsigned walk_on(struct walk *w, struct frame *f, uint64_t *pcs, unsigned depth,
                         unsigned max, enum fb_walk_stop *ret_stop)
 {
     *ret_stop = FB_WALK_DEPTH;
-    while (frame_leave(w, f, ret_stop)) {
-        if (depth >= max) {
-            *ret_stop = FB_WALK_DEPTH;
+    for (;;) {
+        bool left = is_java(w, f) ? java_leave(w, f, pcs, &depth, max, ret_stop)
+                                  : frame_leave(w, f, ret_stop);
+
+        if (!left && !java_again(w, f, pcs, &depth, max, *ret_stop))
             break;
-        }
+        *ret_stop = FB_WALK_DEPTH;
+        if (depth >= max)
+            break;
         pcs[depth++] = f->pc;
     }
     if (w->one_page && (*ret_stop == FB_WALK_BAD_CFA || *ret_stop == FB_WALK_BAD_LOAD))
@@ -458,7 +553,9 @@ unsigned fb_walk_keep(const struct fb_walk_rest *rest, uint64_t *words, unsigned
     words[KEPT_BASE] = f.base;
     words[KEPT_LOW] = at;
     words[KEPT_FLAGS] = (f.fp_known ? KEPT_FP_KNOWN : 0u) | (f.base_known ? KEPT_BASE_KNOWN : 0u) |
-                        (rest->one_page ? KEPT_ONE_PAGE : 0u);
+                        (rest->one_page ? KEPT_ONE_PAGE : 0u) |
+                        (rest->java_usable ? KEPT_JAVA_USABLE : 0u);
+    memcpy(words + KEPT_JAVA, &rest->java, sizeof rest->java);
     if (f.regs != NULL) {
         words[KEPT_FLAGS] |= KEPT_INTERRUPTED;
         words[KEPT_HEAD + KEPT_REGS - 1] = 0;
@@ -489,6 +586,8 @@ unsigned fb_walk_resume(const uint64_t *words, unsigned kept, struct fb_walk_cac
         stack += KEPT_REGS;
     }
     w.one_page = (flags & KEPT_ONE_PAGE) != 0;
+    w.java_usable = (flags & KEPT_JAVA_USABLE) != 0 && fb_jvm_thread_open;
+    memcpy(&w.java, words + KEPT_JAVA, sizeof w.java);
     w.own.low = (uintptr_t)words[KEPT_LOW];
     w.own.top = w.own.low + 8 * (uintptr_t)(kept - stack);
     f.proven = w.own;
@@ -505,7 +604,7 @@ unsigned fb_walk_stack_rest(const ucontext_t *uc, const struct fb_walk_range *st
                             struct fb_walk_cache *cache, uint64_t *ret_pcs, unsigned max,
                             enum fb_walk_stop *ret_stop, struct fb_walk_rest *ret_rest)
 {
-    struct walk w = {.map = fb_code_map_enter(), .cache = cache, .own = *stack};
+    struct walk w = {.map = fb_code_map_enter(), .cache = cache, .own = *stack, .uc = uc};
     struct frame f = {.shift = 0};
     unsigned depth = 0;
 
@@ -522,8 +621,12 @@ unsigned fb_walk_stack_rest(const ucontext_t *uc, const struct fb_walk_range *st
         ret_pcs[depth++] = f.pc;
         depth = walk_on(&w, &f, ret_pcs, depth, max, ret_stop);
     }
+    if (*ret_stop == FB_WALK_NO_TABLE)
+        java_ask(&w, &f);
     fb_code_map_leave();
     memcpy(ret_rest->frame, &f, sizeof f);
+    ret_rest->java = w.java;
+    ret_rest->java_usable = w.java_usable;
     ret_rest->one_page = w.one_page;
     return depth;
 }

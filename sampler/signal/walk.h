@@ -37,6 +37,12 @@
  *     kept = fb_walk_keep(&rest, words, room);              in the same signal
  *     depth = fb_walk_resume(words, kept, &own_cache, pcs, depth, max, &stop);
  *
+ * Frames of a JVM (sampler/jvm/signal/walker.h) come between those of native code, as words that
+ * are no addresses (sampler/jvm/signal/frame_word.h).  Where native code that Java called cannot be
+ * unwound, the walk goes on where the thread left Java, behind a mark.  A walk that is kept takes
+ * with it what the JVM said of the thread; it goes on over Java where the thread that resumes it is
+ * open to faults (fb_jvm_thread_open).
+ *
  * How.  Each pc is looked up (minus 1 where it is a return address) in the
  * cache, then in the code map; code without rows is left by its frame pointer.
  * The CFA must grow from frame to frame.  Cost: O(depth); some 10 ns a frame
@@ -48,6 +54,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "sampler/jvm/signal/thread.h"
 #include "sampler/signal/rule.h"
 
 enum { FB_WALK_CACHE_SLOTS = 128 };
@@ -63,6 +70,7 @@ enum fb_walk_stop {
     FB_WALK_OFF_STACK = 6, /* on no known stack, and past what is proven (range 3)   */
     FB_WALK_LOST_REG = 7,  /* a rule needs a register that is only known innermost   */
     FB_WALK_NO_TABLE = 8,  /* no rows for this code yet, and no stack kept to go on  */
+    FB_WALK_JAVA = 9,      /* a frame of the JVM whose caller was not found          */
     FB_WALK_STOP_COUNT
 };
 
@@ -71,9 +79,10 @@ struct fb_walk_range {
     uintptr_t top;
 };
 
-/* pc -> rule, direct-mapped; 2 KiB.  All zero at first.  It forgets everything
+/* pc -> rule, direct-mapped; 2 KiB.  All zero at first, but for java.tid.  It forgets everything
  * when the code map's generation changes, so its pointers are never stale. */
 struct fb_walk_cache {
+    struct fb_jvm_seat java; /* without a tid there are no JavaThreads */
     uint64_t generation;
     struct {
         uint64_t pc;
@@ -89,6 +98,8 @@ unsigned fb_walk_stack(const ucontext_t *uc, const struct fb_walk_range *stack,
 /* Where a walk stopped with FB_WALK_NO_TABLE; good until the signal's handler returns. */
 struct fb_walk_rest {
     uint64_t frame[12]; /* walk.c's own */
+    struct fb_jvm_view java;
+    bool java_usable;
     bool one_page;
 };
 
