@@ -77,3 +77,11 @@ void fb_buf_done(struct fb_buf *b)
     free(b->data);
     *b = (struct fb_buf){.max = b->max};
 }
+
+void fb_buf_drain(struct fb_buf *b)
+{
+    if (!b->drain || b->len < FB_BUF_DRAIN)
+        return;
+    b->drain(b->drain_arg, b->data, b->len);
+    b->len = 0;
+}

@@ -5,7 +5,11 @@
  *     ... b.data, b.len ...          b.data is NUL-terminated once anything was added
  *     fb_buf_done(&b);
  *
- * `max` (0: none) bounds len; past it nothing more is added and `overflow` is set. */
+ * `max` (0: none) bounds len; past it nothing more is added and `overflow` is set.
+ *
+ * Where much is written, `drain` takes what has gathered: the writer calls fb_buf_drain() between
+ * two lines, which does nothing before FB_BUF_DRAIN bytes are there, and the owner takes the rest.
+ */
 #ifndef FB_BASE_BUF_H
 #define FB_BASE_BUF_H
 
@@ -17,7 +21,13 @@ struct fb_buf {
     char *data;
     size_t len, room, max;
     bool overflow;
+    void (*drain)(void *arg, const void *bytes, size_t n); /* NULL: all stays in the buffer */
+    void *drain_arg;
 };
+
+enum { FB_BUF_DRAIN = 256 * 1024 };
+
+void fb_buf_drain(struct fb_buf *b);
 
 void fb_buf_add(struct fb_buf *b, const void *bytes, size_t n);
 void fb_buf_puts(struct fb_buf *b, const char *text);

@@ -4,14 +4,21 @@
 #include "cli/load.h"
 #include "cli/say.h"
 
+/* A failure to write stays in *status. */
+static void print(void *status, const void *bytes, size_t n)
+{
+    if (*(int *)status == FB_EXIT_DONE)
+        *(int *)status = fb_say_bytes(bytes, n);
+}
+
 static int run(const struct fb_args *args)
 {
     struct fb_view view;
     const struct fb_step *step;
-    struct fb_buf out = {0};
+    int status = FB_EXIT_DONE;
+    struct fb_buf out = {.drain = print, .drain_arg = &status};
     struct fb_err err;
     double *self;
-    int status;
 
     if (fb_view_load(args, FB_VIEW_NEEDS_PROFILE, &view, &err) != FB_OK)
         return fb_say_error(&err);
@@ -19,7 +26,7 @@ static int run(const struct fb_args *args)
         status = fb_say_error(&err);
     } else {
         fb_folded_write(&view.tree, &view.fns, self, &out);
-        status = fb_say_bytes(out.data, out.len);
+        print(&status, out.data, out.len);
         free(self);
     }
     fb_buf_done(&out);

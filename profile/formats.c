@@ -5,14 +5,16 @@
 #include "profile/read/cpuprofile.h"
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
+#include "profile/read/jfr.h"
 #include "profile/read/json_kind.h"
+#include "profile/read/perf_script.h"
 #include "profile/read/pprof.h"
 #include "profile/read/speedscope.h"
 #include "profile/read/trace_event.h"
 #include "profile/write/flamebearer.h"
 #include "profile/write/folded.h"
-#include "profile/write/speedscope.h"
 #include "profile/write/pprof.h"
+#include "profile/write/speedscope.h"
 
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
                                 struct fb_profile **ret_p, struct fb_read_report *report,
@@ -42,7 +44,9 @@ const struct fb_reader fb_readers[] = {
      fb_trace_event_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
+    {"jfr", "a recording of JDK Flight Recorder or async-profiler", fb_jfr_sniff, fb_jfr_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
+    {"perf-script", "the text of 'perf script'", fb_perf_script_sniff, fb_perf_script_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
     {NULL, NULL, NULL, NULL},
 };
@@ -66,7 +70,7 @@ const struct fb_writer fb_writers[] = {
 
 bool fb_profile_is_marked(const void *head, size_t n)
 {
-    return fb_bank_sniff(head, n) || fb_pprof_sniff(head, n) ||
+    return fb_bank_sniff(head, n) || fb_jfr_sniff(head, n) || fb_pprof_sniff(head, n) ||
            fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
@@ -104,6 +108,11 @@ enum fb_status fb_profile_read(struct fb_source *in, const char *format,
     enum fb_status r = fb_reader_find(in, format, &reader, err);
 
     *ret_report = (struct fb_read_report){0};
+    if (r == FB_OK && options->weight != FB_WEIGHT_AS_FORMAT &&
+        strncmp(reader->name, "perf", 4) != 0)
+        return fb_fail(err, FB_EUSAGE,
+                       "%s: '--weight' is for samples of perf, which have a period, and this is %s",
+                       fb_source_name(in), reader->name);
     return r == FB_OK ? reader->read(in, options, ret_p, ret_report, err) : r;
 }
 

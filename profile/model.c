@@ -239,7 +239,8 @@ double fb_profile_overruns(const struct fb_profile *p)
     uint64_t weight = fb_profile_weight(p);
     uint64_t beyond = 0;
 
-    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0 || fb_profile_is_wall(p))
+    if (p->interval_ns == 0 || p->rows_merged > 0 || weight == 0 || fb_profile_is_wall(p) ||
+        strcmp(fb_profile_text(p, p->unit), "samples") != 0)
         return NAN;
     if (fb_profile_slowest(p) > p->interval_ns)
         return fb_profile_counted_overruns(p); /* a sample of a lower rate weighs more by itself */

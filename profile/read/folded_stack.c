@@ -117,7 +117,7 @@ fb_stack_id fb_folded_stack_put(struct fb_profile *p, struct fb_name_cache *fram
         if (stack.n == 0 && is_thread_root(name, n, !stop)) {
             stack = fb_profile_stack_put(p, stack, put_frame(p, name, n, true));
         } else {
-            struct fb_name_slot *slot = fb_name_cache_at(frames, name, n);
+            struct fb_name_slot *slot = fb_name_cache_at(frames, 0, name, n);
 
             if (slot->value == 0)
                 slot->value = put_frame(p, name, n, false).n;

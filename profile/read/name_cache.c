@@ -27,16 +27,18 @@ static void grow(struct fb_name_cache *cache)
     cache->size = size;
 }
 
-struct fb_name_slot *fb_name_cache_add(struct fb_name_cache *cache, uint32_t hash, const char *text,
-                                       size_t len)
+struct fb_name_slot *fb_name_cache_add(struct fb_name_cache *cache, uint32_t hash, uint32_t place,
+                                       const char *text, size_t len)
 {
     struct fb_name_slot *slot;
 
     if ((cache->count + 1) * 2 > cache->size)
         grow(cache);
     slot = free_slot(cache->slots, cache->size, hash);
-    *slot = (struct fb_name_slot){
-        .text = fb_arena_copy(&cache->arena, text, len), .hash = hash, .len = (uint32_t)len};
+    *slot = (struct fb_name_slot){.text = fb_arena_copy(&cache->arena, text, len),
+                                  .hash = hash,
+                                  .len = (uint32_t)len,
+                                  .place = place};
     cache->count++;
     return slot;
 }

@@ -1,6 +1,9 @@
 /* Folded lines in the order of their text.  The tree is walked with the children of each node
  * sorted by name, which is the order of the whole lines but for a name that is a prefix of
- * another, so the lines themselves are never compared. */
+ * another, so the lines themselves are never compared.
+ *
+ * Most nodes have one child, the next node.  Only the others, where a path leaves another, are kept
+ * and sorted, so that beside the tree little memory is needed: two bits a node. */
 #include "profile/write/folded.h"
 
 #include <stdlib.h>
@@ -8,12 +11,27 @@
 
 #include "base/vec.h"
 
+struct name {
+    size_t at, len; /* in names           */
+    uint32_t rank;  /* in the order of text */
+};
+
 struct walk {
     const struct fb_calltree *tree;
     const struct fb_functions *fns;
-    uint32_t *first, *next; /* children of a node, in order of name */
-    size_t *name_at;        /* by function: its cleaned name in names */
+    const double *self;
+    struct name *name; /* by function: as it is written */
     struct fb_buf names;
+    uint8_t *live, *forks; /* a bit a node: weight at it or below; children beside the next node */
+    uint32_t *branches;    /* live nodes that do not follow their parent, by parent and name     */
+    size_t branches_count;
+};
+
+/* A node that is open, and which of its children come next. */
+struct level {
+    uint32_t next; /* the child that follows it; 0: none, or written */
+    size_t branch, branch_end;
+    size_t line_len; /* of the path above it */
 };
 
 static const char *suffix_of(const struct fb_function *f)
@@ -59,94 +77,177 @@ static void clean_name(struct fb_buf *out, const struct fb_string *name,
     fb_buf_putc(out, '\0');
 }
 
-static int by_name(const void *a, const void *b, void *walk)
+static bool bit(const uint8_t *bits, uint32_t i)
 {
-    const struct walk *w = walk;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int r = strcmp(w->names.data + w->name_at[w->tree->nodes[i].function],
-                   w->names.data + w->name_at[w->tree->nodes[k].function]);
-
-    return r ? r : (i < k ? -1 : i > k);
+    return bits[i / 8] >> i % 8 & 1;
 }
 
-/* All nodes sorted by name, then hung below their parents backwards: every list of children comes
- * out sorted, with one sort for the whole tree. */
-static void link_children(struct walk *w, const double *total)
+static void bit_set(uint8_t *bits, uint32_t i)
 {
-    uint32_t *order = fb_alloc_array(w->tree->count, sizeof *order);
-    size_t n = 0;
+    bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << i % 8);
+}
 
-    for (uint32_t i = 1; i < w->tree->count; i++) {
-        if (total[i] > 0)
-            order[n++] = i;
-    }
-    qsort_r(order, n, sizeof *order, by_name, w);
-    while (n-- > 0) {
-        uint32_t parent = w->tree->nodes[order[n]].parent;
+static int by_text(const void *a, const void *b, void *walk)
+{
+    const struct walk *w = walk;
 
-        w->next[order[n]] = w->first[parent];
-        w->first[parent] = order[n];
+    return strcmp(w->names.data + w->name[*(const uint32_t *)a].at,
+                  w->names.data + w->name[*(const uint32_t *)b].at);
+}
+
+/* Names as they are written, and their order; equal ones have the same rank. */
+static void rank_names(struct walk *w)
+{
+    uint32_t *order = fb_alloc_array(w->fns->count, sizeof *order);
+
+    w->name = fb_alloc_array(w->fns->count, sizeof *w->name);
+    for (uint32_t i = 0; i < w->fns->count; i++) {
+        order[i] = i;
+        w->name[i].at = w->names.len;
+        clean_name(&w->names, &w->fns->strings.items[w->fns->items[i].name], &w->fns->items[i]);
+        w->name[i].len = w->names.len - w->name[i].at - 1;
     }
+    qsort_r(order, w->fns->count, sizeof *order, by_text, w);
+    for (uint32_t i = 1; i < w->fns->count; i++)
+        w->name[order[i]].rank =
+            w->name[order[i - 1]].rank + (by_text(&order[i - 1], &order[i], w) != 0);
     free(order);
 }
 
-/* Depth first without recursion: `line` holds the path, lens[] its length at each depth. */
-static void write_lines(const struct walk *w, const double *self, struct fb_buf *out)
+static uint32_t rank_of(const struct walk *w, uint32_t node)
+{
+    return w->name[w->tree->nodes[node].function].rank;
+}
+
+static int by_parent(const void *a, const void *b, void *walk)
+{
+    const struct walk *w = walk;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint32_t x = w->tree->nodes[i].parent, y = w->tree->nodes[k].parent;
+
+    if (x == y) {
+        x = rank_of(w, i);
+        y = rank_of(w, k);
+    }
+    return x != y ? (x < y ? -1 : 1) : (i < k ? -1 : i > k);
+}
+
+static void find_branches(struct walk *w)
+{
+    const struct fb_calltree_node *nodes = w->tree->nodes;
+    size_t bytes = w->tree->count / 8 + 1, room = 0;
+
+    w->live = fb_alloc(bytes);
+    w->forks = fb_alloc(bytes);
+    for (uint32_t i = (uint32_t)w->tree->count; i-- > 1;) {
+        if (w->self[i] > 0)
+            bit_set(w->live, i);
+        if (!bit(w->live, i))
+            continue;
+        bit_set(w->live, nodes[i].parent);
+        if (nodes[i].parent == i - 1)
+            continue;
+        bit_set(w->forks, nodes[i].parent);
+        fb_vec_reserve(&w->branches, &room, w->branches_count + 1, sizeof *w->branches);
+        w->branches[w->branches_count++] = i;
+    }
+    if (w->branches_count > 0)
+        qsort_r(w->branches, w->branches_count, sizeof *w->branches, by_parent, w);
+}
+
+/* The first branch whose parent is at least `parent`. */
+static size_t branch_from(const struct walk *w, uint32_t parent)
+{
+    size_t low = 0, high = w->branches_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (w->tree->nodes[w->branches[middle]].parent < parent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct level open_level(const struct walk *w, uint32_t node, size_t line_len)
+{
+    struct level level = {.line_len = line_len};
+    uint32_t next = node + 1;
+
+    if (next < w->tree->count && w->tree->nodes[next].parent == node && bit(w->live, next))
+        level.next = next;
+    if (bit(w->forks, node)) {
+        level.branch = branch_from(w, node);
+        level.branch_end = branch_from(w, next);
+    }
+    return level;
+}
+
+/* The next child in the order of names; 0 after the last. */
+static uint32_t next_child(const struct walk *w, struct level *level)
+{
+    uint32_t child = level->next;
+
+    if (level->branch < level->branch_end &&
+        (child == 0 || rank_of(w, w->branches[level->branch]) < rank_of(w, child)))
+        return w->branches[level->branch++];
+    level->next = 0;
+    return child;
+}
+
+/* Depth first without recursion: `line` holds the path. */
+static void write_lines(const struct walk *w, struct fb_buf *out)
 {
     struct fb_buf line = {0};
-    size_t *lens = NULL, room = 0, depth = 0;
-    uint32_t node = w->first[0];
+    struct level *levels = NULL;
+    size_t room = 0, depth = 1;
 
-    while (node != 0) {
-        fb_vec_reserve(&lens, &room, depth + 1, sizeof *lens);
-        lens[depth] = line.len;
-        if (depth > 0)
-            fb_buf_putc(&line, ';');
-        fb_buf_puts(&line, w->names.data + w->name_at[w->tree->nodes[node].function]);
-        if (self[node] > 0) {
-            fb_buf_add(out, line.data, line.len);
-            fb_buf_putc(out, ' ');
-            fb_buf_add_u64(out, (uint64_t)(self[node] + 0.5));
-            fb_buf_putc(out, '\n');
-        }
-        if (w->first[node] != 0) {
-            depth++;
-            node = w->first[node];
+    fb_vec_reserve(&levels, &room, 1, sizeof *levels);
+    levels[0] = open_level(w, 0, 0);
+    while (depth > 0) {
+        struct level *level = &levels[depth - 1];
+        uint32_t node = next_child(w, level);
+        const struct name *name = &w->name[w->tree->nodes[node].function];
+
+        line.len = level->line_len;
+        if (node == 0) {
+            depth--;
             continue;
         }
-        while (w->next[node] == 0 && depth > 0) {
-            line.len = lens[depth--];
-            node = w->tree->nodes[node].parent;
+        if (depth > 1)
+            fb_buf_putc(&line, ';');
+        fb_buf_add(&line, w->names.data + name->at, name->len);
+        if (w->self[node] > 0) {
+            fb_buf_add(out, line.data, line.len);
+            fb_buf_putc(out, ' ');
+            fb_buf_add_u64(out, (uint64_t)(w->self[node] + 0.5));
+            fb_buf_putc(out, '\n');
+            fb_buf_drain(out);
         }
-        line.len = lens[depth];
-        node = w->next[node];
+        fb_vec_reserve(&levels, &room, depth + 1, sizeof *levels);
+        levels[depth++] = open_level(w, node, line.len);
     }
     fb_buf_done(&line);
-    free(lens);
+    free(levels);
 }
 
 void fb_folded_write(const struct fb_calltree *tree, const struct fb_functions *fns,
                      const double *self, struct fb_buf *out)
 {
-    struct walk w = {.tree = tree, .fns = fns};
-    double *total = fb_calltree_total(tree, self);
+    struct walk w = {.tree = tree, .fns = fns, .self = self};
 
-    w.first = fb_alloc_array(tree->count, sizeof *w.first);
-    w.next = fb_alloc_array(tree->count, sizeof *w.next);
-    w.name_at = fb_alloc_array(fns->count, sizeof *w.name_at);
-    for (size_t i = 0; i < fns->count; i++) {
-        w.name_at[i] = w.names.len;
-        clean_name(&w.names, &fns->strings.items[fns->items[i].name], &fns->items[i]);
-    }
+    rank_names(&w);
+    find_branches(&w);
     if (self[0] > 0)
         fb_buf_printf(out, "[no stack] %.0f\n", self[0]);
-    link_children(&w, total);
-    write_lines(&w, self, out);
+    write_lines(&w, out);
     fb_buf_done(&w.names);
-    free(w.first);
-    free(w.next);
-    free(w.name_at);
-    free(total);
+    free(w.name);
+    free(w.live);
+    free(w.forks);
+    free(w.branches);
 }
 
 void fb_folded_write_profile(const struct fb_profile *p, fb_canonical_fn canonical,
