@@ -356,18 +356,21 @@ static bool leave_stub(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
     return (fp_is_own && leave_by_fp(f)) || leave_by_register(f) || leave_by_search(f);
 }
 
-/* The frames behind the barrier are on the heap: on to the carrier's, at the continuation's entry.
- */
+/* The frames behind the barrier are on the heap: on to the carrier's, at the continuation's entry,
+ * which may begin where the last thawed frame ends. */
 static bool leave_barrier(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
                           unsigned *depth, unsigned max)
 {
-    struct caller c = {.sp = view->continuation};
+    uint64_t entry = view->continuation;
+    uint64_t pc;
 
     view->continuation = 0;
-    if (c.sp == 0 || !fb_jvm_read_64(fb_jvm.layout.continuation_return_at, &c.pc) ||
-        !fb_jvm_covers(c.pc) || !leave_to(f, &c))
+    if (entry < f->sp || entry >= f->top || (entry & 7) != 0 ||
+        !fb_jvm_read_64(fb_jvm.layout.continuation_return_at, &pc) || !fb_jvm_covers(pc))
         return false;
     put_plain(pcs, depth, max, FB_JVM_MARK, "[frames of the virtual thread on the heap]");
+    *f = (struct fb_jvm_frame){
+        .pc = pc, .sp = entry, .low = f->low, .top = f->top, .shift = f->shift, .map = f->map};
     return true;
 }
 
