@@ -602,6 +602,14 @@ int64_t fb_json_in_int_or(struct fb_json_in *in, int64_t fallback)
     return v;
 }
 
+bool fb_json_in_bool_or(struct fb_json_in *in, bool fallback)
+{
+    char c = next_byte(in);
+
+    fb_json_in_skip(in);
+    return c == 't' || (c != 'f' && fallback);
+}
+
 void fb_json_in_string_or(struct fb_json_in *in, struct fb_json_text *ret_text)
 {
     *ret_text = (struct fb_json_text){"", 0};

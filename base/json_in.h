@@ -89,6 +89,7 @@ bool fb_json_in_next_int(struct fb_json_in *in, int64_t *ret_v);
 /* Any value; of another kind than wanted, the value is skipped and the fallback given. */
 double fb_json_in_double_or(struct fb_json_in *in, double fallback);
 int64_t fb_json_in_int_or(struct fb_json_in *in, int64_t fallback);
+bool fb_json_in_bool_or(struct fb_json_in *in, bool fallback);
 /* "" for what is no string. */
 void fb_json_in_string_or(struct fb_json_in *in, struct fb_json_text *ret_text);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/read/cpuprofile.h"
+#include "profile/read/firefox.h"
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
 #include "profile/read/jfr.h"
@@ -42,6 +43,7 @@ const struct fb_reader fb_readers[] = {
     {"cpuprofile", "a CPU profile of Chrome or Node.js", fb_cpuprofile_sniff, fb_cpuprofile_read},
     {"trace-event", "Chrome's trace events: CPU profiles, or spans", fb_trace_event_sniff,
      fb_trace_event_read},
+    {"firefox", "a profile of the Firefox Profiler", fb_firefox_sniff, fb_firefox_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"jfr", "a recording of JDK Flight Recorder or async-profiler", fb_jfr_sniff, fb_jfr_read},
