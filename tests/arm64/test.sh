@@ -94,7 +94,7 @@ oracle_programs() {
     local root=$1
     cat << END
 perl	$root/usr/bin/perl -e my(%h);for(my\$i=1;\$i<40000;\$i++){\$h{"k".(\$i%5000)}.="x\$i";@s=sort(map({"\$_\$i"}(1..5)))if(\$i%10==0);}
-python	$root/usr/bin/python3.11 -S -c d={str(i):sorted([i,3,2])for(i)in(range(9000))};x=[repr(d)[:99]for(i)in(range(9))];f=lambda(n):n
+python	$root/usr/bin/python3.11 -S -c d={str(i):sorted([i,3,2])for(i)in(range(9000))};x=[repr(d)[:99]for(i)in(range(9))];n=sum(map(len,x))
 sqlite	$root/usr/bin/sqlite3 :memory: with/**/recursive/**/c(x)as(select/**/1/**/union/**/all/**/select/**/x+1/**/from/**/c/**/where/**/x<30000)select/**/sum(x*2),max(printf('%d',x))from/**/c;
 gzip	$root/bin/gzip -9 -c $root/usr/bin/perl
 xz	$root/usr/bin/xz -9 -k -c $root/usr/bin/sqlite3
@@ -111,10 +111,10 @@ oracle_check() {
     awk '
         NF != 8 { print "not counts: " $0; bad = 1; next }
         { for (i = 2; i <= 8; i++) sum[i] += $i; programs++ }
-        { printf "%s: %d of %d the same%s\n", $1, $3, $2, $8 > 0 ? ", then libunwind crashed" : "" }
+        { printf "%s: %d of %d the same%s\n", $1, $3, $2, ($8 > 0 ? ", then libunwind crashed" : "") }
         END {
             printf "%d programs, %d samples, %.2f %% the same\n", programs, sum[2],
-                sum[2] > 0 ? 100 * sum[3] / sum[2] : 0
+                (sum[2] > 0 ? 100 * sum[3] / sum[2] : 0)
             exit bad || programs < 8 || sum[2] < 1000 || sum[3] < 0.999 * sum[2]
         }' "$1" || fail "the two unwinders differ"
 }
@@ -221,7 +221,11 @@ kernel_files() {
     cp -a "$folder/root/." "$tree/"
     rm -rf "$tree/usr/include"
     find "$tree" -name '*.a' -delete
-    cp "$library" "$programs/oracle.so" "$programs/arm64_burn" "$programs/arm64_walk" "$tree/t/"
+    cp "$library" "$programs/oracle.so" "$programs/arm64_walk" "$tree/t/"
+    # At the path that it has here, for the bank's names are looked up here.
+    mkdir -p "$tree$programs"
+    cp "$programs/arm64_burn" "$tree$programs/"
+    ln -s "$programs/arm64_burn" "$tree/t/arm64_burn"
     for chain in $(chains); do
         cp "$programs/arm64_chain_$chain" "$tree/t/"
     done
