@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cli/account.h"
 #include "cli/commands.h"
+#include "cli/gate.h"
 #include "cli/load.h"
 #include "cli/pair.h"
 #include "cli/say.h"
@@ -82,11 +83,27 @@ static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
     fb_differs_free(differs);
 }
 
+static enum fb_status add_gate(const struct fb_args *args, const struct fb_diff *diff,
+                               struct fb_gates *gates, struct fb_table **tables, size_t *n,
+                               struct fb_err *err)
+{
+    bool *wanted = fb_alloc_array(diff->steps_count, sizeof *wanted);
+    enum fb_status r;
+
+    for (size_t i = 0; i < diff->steps_count; i++)
+        wanted[i] = wants_step(args, diff, i);
+    r = fb_gates_judge(gates, args, diff, wanted, &tables[*n], err);
+    *n += r == FB_OK;
+    free(wanted);
+    return r;
+}
+
 static int say_diff(const struct fb_args *args, const struct fb_view *view,
-                    const struct fb_pair *pair)
+                    const struct fb_pair *pair, struct fb_gates *gates)
 {
     const struct fb_diff *diff = pair->diff;
-    struct fb_table **tables = fb_alloc_array(4 * diff->steps_count + 3, sizeof(struct fb_table *));
+    struct fb_table **tables = fb_alloc_array(5 * diff->steps_count + 4, sizeof(struct fb_table *));
+    struct fb_err err;
     size_t n = 0;
     int status;
 
@@ -100,16 +117,24 @@ static int say_diff(const struct fb_args *args, const struct fb_view *view,
             tables[n++] = fb_render_diff_layers(diff, i);
         if (by(args, "layer") && fb_render_diff_has_boundaries(diff, i))
             tables[n++] = fb_render_diff_boundaries(diff, i);
+        if (diff->steps[i].sums_count > 0)
+            tables[n++] = fb_render_diff_sums(diff, i);
         if (wants_frames(args, &diff->steps[i]))
             tables[n++] = fb_render_diff_frames(diff, i);
     }
     tables[n++] = notes(view, diff);
+    if (gates->count > 0 && add_gate(args, diff, gates, tables, &n, &err) != FB_OK) {
+        while (n > 0)
+            fb_table_free(tables[--n]);
+        free(tables);
+        return fb_say_error(&err);
+    }
     status = fb_say_tables(args, tables, n);
     free(tables);
-    return status;
+    return status == FB_EXIT_DONE && gates->failed > 0 ? FB_EXIT_NO : status;
 }
 
-static int run(const struct fb_args *args)
+static int run_gated(const struct fb_args *args, struct fb_gates *gates)
 {
     struct fb_view view;
     struct fb_pair pair;
@@ -118,16 +143,30 @@ static int run(const struct fb_args *args)
 
     if (fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
         return fb_say_error(&err);
-    if (fb_pair_new(args, &view, &pair, &err) != FB_OK) {
+    if (fb_pair_new_with(args, &view, (const char *const *)gates->sums, gates->sums_count, &pair,
+                         &err) != FB_OK) {
         status = fb_say_error(&err);
     } else {
         if (check_options(args, pair.diff, &err) != FB_OK)
             status = fb_say_error(&err);
         else
-            status = say_diff(args, &view, &pair);
+            status = say_diff(args, &view, &pair, gates);
         fb_pair_done(&pair);
     }
     fb_view_done(&view);
+    return status;
+}
+
+static int run(const struct fb_args *args)
+{
+    struct fb_gates gates;
+    struct fb_err err;
+    int status;
+
+    if (fb_gates_parse(args, &gates, &err) != FB_OK)
+        return fb_say_error(&err);
+    status = run_gated(args, &gates);
+    fb_gates_done(&gates);
     return status;
 }
 
@@ -135,6 +174,8 @@ static const struct fb_option options[] = {
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
     {"by", 0, "WHAT", "layer or frame only"},
     {"rows", 'n', "N", "frames shown at most (40)"},
+    {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
+    FB_OPTIONS_GATE,
     FB_OPTIONS_RULES,
     {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
@@ -165,10 +206,16 @@ const struct fb_command fb_command_diff = {
         "environments, labels, builds, load and machines: one thing, nothing, or several. With "
         "--lever the declared change is looked for there: whether it was applied, and whether it "
         "was alone.\n\n"
+        "--sum adds rows up: where layers of it differ and the sum is the same, the work moved "
+        "within it. --fail-if names what is not wanted, for continuous integration: 'layer:codec "
+        "ms > +5%', 'total ms > +3%', 'frame:REGEX share > 1%', 'p99 > +10%', 'delivered < -1%'. "
+        "A sign makes it a change, else it is the variant's level. It fails only where the whole "
+        "95 % interval is beyond it, and then the exit status is 1; with --strict also where the "
+        "interval does not exclude it.\n\n"
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,
-    .repeats = "step steps",
+    .repeats = "step steps sum fail-if",
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,
     .most = 64,

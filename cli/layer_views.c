@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "cli/say.h"
+#include "cli/sums.h"
 
 /* Shares of nameless leaves that differ by more make small rows say nothing. */
 static const double unknown_most = 0.02;
@@ -160,72 +161,6 @@ static void sums_done(struct sums *sums)
     *sums = (struct sums){0};
 }
 
-static enum fb_status sum_key(const struct fb_keys *keys, const char *name, size_t len,
-                              size_t *ret_key, struct fb_err *err)
-{
-    struct fb_buf all = {0};
-
-    for (size_t k = 0; k < keys->count; k++) {
-        if (strlen(keys->names[k]) == len && memcmp(keys->names[k], name, len) == 0) {
-            *ret_key = k;
-            fb_buf_done(&all);
-            return FB_OK;
-        }
-        if (k < 20)
-            fb_buf_printf(&all, "%s%s", k ? ", " : "", keys->names[k]);
-    }
-    (void)fb_fail(err, FB_EUSAGE, "'--sum': no row '%.*s'; there are %s%s", (int)len, name,
-                  all.data ? all.data : "none", keys->count > 20 ? " and more" : "");
-    fb_buf_done(&all);
-    return FB_EUSAGE;
-}
-
-/* The length of the row's name at `at`: the longest row that it can be, since "C++" is a name too;
- * else up to the next '+'. */
-static size_t sum_key_len(const struct fb_keys *keys, const char *at, size_t len)
-{
-    const char *plus = memchr(at, '+', len);
-    size_t longest = 0;
-
-    for (size_t k = 0; k < keys->count; k++) {
-        size_t n = strlen(keys->names[k]);
-
-        if (n > longest && n <= len && memcmp(keys->names[k], at, n) == 0 &&
-            (n == len || at[n] == '+'))
-            longest = n;
-    }
-    return longest > 0 ? longest : plus ? (size_t)(plus - at) : len;
-}
-
-/* "a+b=name" */
-static enum fb_status sum_parse(const char *text, const struct fb_keys *keys,
-                                struct fb_share_sum *ret_sum, struct fb_err *err)
-{
-    const char *equals = strrchr(text, '='), *at = text;
-    size_t *found = fb_alloc_array(strlen(text) + 1, sizeof *found), count = 0;
-    enum fb_status r = FB_OK;
-
-    if (!equals || equals == text || !equals[1])
-        r = fb_fail(err, FB_EUSAGE, "'--sum %s': ROW+ROW=NAME was expected", text);
-    while (r == FB_OK && at <= equals) {
-        size_t len = sum_key_len(keys, at, (size_t)(equals - at));
-
-        r = sum_key(keys, at, len, &found[count], err);
-        for (size_t i = 0; i < count && r == FB_OK; i++)
-            if (found[i] == found[count])
-                r = fb_fail(err, FB_EUSAGE, "'--sum %s': '%.*s' is in it twice", text, (int)len,
-                            at);
-        count++;
-        at += len + 1;
-    }
-    if (r != FB_OK) {
-        free(found);
-        return r;
-    }
-    *ret_sum = (struct fb_share_sum){fb_strdup(equals + 1), found, count, NULL};
-    return FB_OK;
-}
-
 /* A sum is one row: its interval is measured on the sum. */
 static enum fb_status sum_measure(const struct fb_args *args, const struct fb_view *view,
                                   const struct fb_keys *keys, struct fb_share_sum *sum,
@@ -256,7 +191,10 @@ static enum fb_status sums_get(const struct fb_args *args, const struct fb_view 
     sums->items = fb_alloc_array(given, sizeof *sums->items);
     sums->shares = fb_alloc_array(given, sizeof *sums->shares);
     for (size_t i = 0; i < given && r == FB_OK; i++) {
-        r = sum_parse(fb_args_nth(args, "sum", i), keys, &sums->items[i], err);
+        struct fb_row_sum row = {0};
+
+        r = fb_row_sum_parse(fb_args_nth(args, "sum", i), keys, &row, err);
+        sums->items[i] = (struct fb_share_sum){row.name, row.keys, row.count, NULL};
         sums->count += r == FB_OK;
         if (r == FB_OK && view->count == 1)
             r = sum_measure(args, view, keys, &sums->items[i], &sums->shares[i], err);

@@ -54,15 +54,25 @@ static struct fb_steps *steps_of(const struct fb_arm *arm, struct fb_steps **ret
 enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *view,
                            struct fb_pair *ret_pair, struct fb_err *err)
 {
+    return fb_pair_new_with(args, view, NULL, 0, ret_pair, err);
+}
+
+enum fb_status fb_pair_new_with(const struct fb_args *args, const struct fb_view *view,
+                                const char *const *sums, size_t sums_count,
+                                struct fb_pair *ret_pair, struct fb_err *err)
+{
+    struct fb_pair_sums chosen;
     size_t controls = fb_args_has(args, "vs") ? fb_args_before(args, "vs") : 1;
     struct fb_diff_options options = {0};
     enum fb_status r = check_sides(args, controls, view->count, err);
 
     if (r == FB_OK)
         r = take_options(args, &options, err);
+    if (r == FB_OK)
+        r = fb_pair_sums_get(args, view, sums, sums_count, &chosen, err);
     if (r != FB_OK)
         return r;
-    *ret_pair = (struct fb_pair){.count = view->count};
+    *ret_pair = (struct fb_pair){.count = view->count, .sums = chosen};
     ret_pair->arms = fb_alloc_array(view->count, sizeof *ret_pair->arms);
     ret_pair->whole = fb_alloc_array(view->count, sizeof *ret_pair->whole);
     for (size_t i = 0; i < view->count; i++) {
@@ -80,7 +90,10 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
                                              .fns = &view->fns,
                                              .layers = view->layers,
                                              .layer_of_node = view->layer_of_node,
-                                             .boundaries_of_node = view->boundaries_of_node};
+                                             .boundaries_of_node = view->boundaries_of_node,
+                                             .sums = ret_pair->sums.items,
+                                             .sums_count = ret_pair->sums.count,
+                                             .sums_of_node = ret_pair->sums.of_node};
     r = fb_diff_new(&ret_pair->input, &options, &ret_pair->diff, err);
     if (r != FB_OK)
         fb_pair_done(ret_pair);
@@ -90,6 +103,7 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
 void fb_pair_done(struct fb_pair *pair)
 {
     fb_diff_free(pair->diff);
+    fb_pair_sums_done(&pair->sums);
     for (size_t i = 0; i < pair->count; i++)
         fb_steps_free(pair->whole[i]);
     free(pair->whole);

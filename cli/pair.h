@@ -3,9 +3,11 @@
 #define FB_CLI_PAIR_H
 
 #include "cli/load.h"
+#include "cli/sums.h"
 #include "diff/diff.h"
 
 struct fb_pair {
+    struct fb_pair_sums sums;
     struct fb_diff_arm *arms;
     struct fb_diff_input input;
     struct fb_steps **whole; /* steps made for arms that have none; as many as arms */
@@ -17,6 +19,10 @@ struct fb_pair {
  * to the tables.  fb_pair_done() before fb_view_done(). */
 enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *view,
                            struct fb_pair *ret_pair, struct fb_err *err);
+/* The same with further sums (fb_pair_sums_get()). */
+enum fb_status fb_pair_new_with(const struct fb_args *args, const struct fb_view *view,
+                                const char *const *sums, size_t sums_count,
+                                struct fb_pair *ret_pair, struct fb_err *err);
 void fb_pair_done(struct fb_pair *pair);
 
 /* The step of that name, else of that offered rate (no warm-up). */

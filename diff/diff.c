@@ -577,6 +577,7 @@ void fb_diff_free(struct fb_diff *diff)
         rows_free(s->metrics, s->metrics_count);
         rows_free(s->layers, s->layers_count);
         rows_free(s->boundaries, s->boundaries_count);
+        rows_free(s->sums, s->sums_count);
         rows_free(s->frames, s->frames_count);
     }
     free(diff->steps);

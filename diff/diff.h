@@ -42,6 +42,15 @@ struct fb_diff_arm {
     struct fb_steps *steps;           /* judged                                              */
 };
 
+/* A chosen set of stacks, shown as one row: did the sum stay while its parts moved? */
+struct fb_diff_sum {
+    const char *name;
+    const size_t *layers; /* its parts, where it is a sum of layers */
+    size_t layers_count;
+};
+
+enum { FB_DIFF_SUMS_MAX = 64 };
+
 struct fb_diff_input {
     const struct fb_diff_arm
         *arms; /* controls and variants; the i-th control pairs with the i-th variant */
@@ -51,6 +60,9 @@ struct fb_diff_input {
     const struct fb_layers *layers;
     const uint16_t *layer_of_node;
     const uint64_t *boundaries_of_node; /* fb_layers_boundaries(); NULL: no boundary rows */
+    const struct fb_diff_sum *sums;
+    size_t sums_count;            /* FB_DIFF_SUMS_MAX at most                             */
+    const uint64_t *sums_of_node; /* by node: bit i, if a stack that ends here is in sum i */
 };
 
 struct fb_diff_options {
@@ -135,6 +147,8 @@ struct fb_diff_step {
     struct fb_diff_row *boundaries; /* inclusive: rows overlap; `layer` is the one beside it,
                                        FB_NO_LAYER                                            */
     size_t boundaries_count;
+    struct fb_diff_row *sums; /* as the input's, `id` is the index there; they may overlap */
+    size_t sums_count;
     struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
     size_t frames_count, frames_tested;
     double samples_control, samples_variant;
@@ -195,5 +209,7 @@ void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int
                             const uint32_t *key_of_node, size_t keys,
                             struct fb_diff_shares *ret_shares);
 void fb_diff_shares_done(struct fb_diff_shares *shares);
+
+#include "diff/gate.h" /* conditions on a diff that was made */
 
 #endif

@@ -1,6 +1,7 @@
-/* layer_rows.c - one row a layer, and the total; one row a boundary, by the same statistics.
+/* layer_rows.c - one row a layer, and the total; one row a boundary and a sum, by the same
+ * statistics.
  *
- * A row's index counts the layers first, then the boundaries, as in the windows. */
+ * A row's index counts the layers first, then the boundaries, then the sums, as in the windows. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,17 +19,32 @@ static double row_floor(const struct fb_diff *diff, const struct fb_step_state *
     return on_ms ? hypot(share, fb_floor_cpu(fb_state_floor_health(s), 0)) : share;
 }
 
-static size_t rows_count(const struct fb_diff_state *state)
-{
-    return fb_layers_count(state->in->layers) + fb_window_boundaries(state->in);
-}
-
 static const char *row_name(const struct fb_diff_state *state, size_t row)
 {
     size_t layers = fb_layers_count(state->in->layers);
+    size_t sums = layers + fb_window_boundaries(state->in);
 
+    if (row >= sums)
+        return state->in->sums[row - sums].name;
     return row < layers ? fb_layers_get(state->in->layers, row)->name
                         : fb_layers_boundary(state->in->layers, row - layers)->name;
+}
+
+/* A sum is of a kind only if all its parts are. */
+static enum fb_floor_kind row_kind(const struct fb_diff_state *state, size_t row)
+{
+    size_t sums = fb_layers_count(state->in->layers) + fb_window_boundaries(state->in);
+    const struct fb_diff_sum *sum;
+    enum fb_floor_kind kind;
+
+    if (row < sums)
+        return fb_floor_kind(row_name(state, row));
+    sum = &state->in->sums[row - sums];
+    kind = sum->layers_count > 0 ? fb_floor_kind(row_name(state, sum->layers[0])) : FB_FLOOR_PLAIN;
+    for (size_t i = 1; i < sum->layers_count; i++)
+        if (fb_floor_kind(row_name(state, sum->layers[i])) != kind)
+            return FB_FLOOR_PLAIN;
+    return kind;
 }
 
 static void pair_measure(const struct fb_diff_state *state, const struct fb_step_state *s,
@@ -38,7 +54,7 @@ static void pair_measure(const struct fb_diff_state *state, const struct fb_step
     struct fb_window *w[2] = {fb_state_window(state, s, pair, false),
                               fb_state_window(state, s, pair, true)};
     struct fb_share *shares[2] = {&p->control, &p->variant};
-    enum fb_floor_kind kind = fb_floor_kind(row_name(state, layer));
+    enum fb_floor_kind kind = row_kind(state, layer);
 
     for (int a = 0; a < 2; a++) {
         struct fb_series series;
@@ -59,7 +75,7 @@ void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_state *state = diff->state;
     struct fb_step_state *s = &state->steps[step];
-    size_t rows = rows_count(state), longest = 0;
+    size_t rows = fb_window_rows(state->in), longest = 0;
     uint32_t *cells;
     double *x;
 
@@ -137,7 +153,7 @@ static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb
               fb_state_window(diff->state, s, i, true)->grid.effective) /
              (2 * (double)s->pairs_count);
     }
-    e.tau = row->floor = row_floor(diff, s, fb_floor_kind(row->name), share, on_ms);
+    e.tau = row->floor = row_floor(diff, s, row_kind(diff->state, layer), share, on_ms);
     e.delta = diff->options.delta_share;
     layer_pool(diff, layer, on_ms, &e);
     fb_verdict_judge(&e, &judged);
@@ -300,6 +316,13 @@ void fb_layer_rows(struct fb_diff *diff, size_t step)
     for (size_t b = 0; b < out->boundaries_count; b++) {
         row_fill(diff, step, layers + b, shares, &out->boundaries[b]);
         out->boundaries[b].layer = fb_layers_boundary(state->in->layers, b)->layer;
+    }
+    out->sums_count = state->in->sums_count;
+    out->sums = fb_alloc_array(out->sums_count, sizeof *out->sums);
+    for (size_t i = 0; i < out->sums_count; i++) {
+        row_fill(diff, step, layers + out->boundaries_count + i, shares, &out->sums[i]);
+        out->sums[i].id = (uint32_t)i;
+        out->sums[i].layer = FB_NO_LAYER;
     }
     total_row(diff, step, &out->layers[layers]);
     moved_mark(out);

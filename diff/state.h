@@ -33,7 +33,7 @@ struct fb_step_state {
     size_t pairs_count;
     uint32_t health;
     struct fb_unknown unknown;
-    struct fb_layer_pair *layers; /* [layer, then boundary, x pairs_count] */
+    struct fb_layer_pair *layers; /* [layer, then boundary, then sum, x pairs_count] */
 };
 
 struct fb_diff_state {

@@ -133,6 +133,7 @@ static void row_put(struct fb_window *w, size_t row, const struct fb_event *e, d
 static void event_put(struct fb_window *w, const struct fb_diff_input *in, struct fb_event e)
 {
     uint64_t boundaries = in->boundaries_of_node ? in->boundaries_of_node[e.node] : 0;
+    uint64_t sums = in->sums_count > 0 ? in->sums_of_node[e.node] : 0;
     double samples = fb_event_samples(w, &e), x = e.weight;
 
     w->weight += x;
@@ -141,6 +142,8 @@ static void event_put(struct fb_window *w, const struct fb_diff_input *in, struc
     row_put(w, in->layer_of_node[e.node], &e, samples);
     for (; boundaries != 0; boundaries &= boundaries - 1)
         row_put(w, w->layers_count + (size_t)__builtin_ctzll(boundaries), &e, samples);
+    for (; sums != 0; sums &= sums - 1)
+        row_put(w, w->sums_row + (size_t)__builtin_ctzll(sums), &e, samples);
     if (w->cells > 0)
         w->n[e.cell] += x;
     w->events[w->events_count++] = e;
@@ -293,7 +296,7 @@ static void windows_allocate(const struct fb_diff_input *in, double factor,
                              struct fb_window *windows, size_t count)
 {
     size_t layers = in->layers ? fb_layers_count(in->layers) : 0;
-    size_t rows = layers + fb_window_boundaries(in);
+    size_t rows = fb_window_rows(in);
 
     for (size_t i = 0; i < count; i++) {
         struct fb_window *w = &windows[i];
@@ -301,6 +304,7 @@ static void windows_allocate(const struct fb_diff_input *in, double factor,
         if (!w->step)
             continue;
         w->layers_count = layers;
+        w->sums_row = layers + fb_window_boundaries(in);
         w->samples_per_weight = isnan(factor) ? 0 : factor;
         w->is_period_unknown = isnan(factor);
         w->n = fb_alloc_array(w->cells + 1, sizeof *w->n);

@@ -25,9 +25,9 @@ struct fb_window {
     double weight, samples, weight_squares;
     double *n;       /* weight by cell                                   */
     double *layer_x; /* weight by layer and cell: [layer * cells + cell]; behind the layers the
-                        boundaries, whose stacks overlap */
+                        boundaries and the sums, whose stacks overlap */
     double *layer_weight, *layer_samples;
-    size_t layers_count;
+    size_t layers_count, sums_row; /* the first row of the sums */
     struct fb_event *events;
     size_t events_count;
     double samples_per_weight; /* 0: an event is one observation                    */
@@ -60,8 +60,15 @@ static inline size_t fb_window_boundaries(const struct fb_diff_input *in)
     return in->layers && in->boundaries_of_node ? fb_layers_boundaries_count(in->layers) : 0;
 }
 
-/* The series of a layer (or, behind them, of a boundary); the arrays (cells long) are the caller's,
- * borrowed by *ret_series. */
+/* How many rows the windows have: layers, boundaries, sums. */
+static inline size_t fb_window_rows(const struct fb_diff_input *in)
+{
+    return (in->layers ? fb_layers_count(in->layers) : 0) + fb_window_boundaries(in) +
+           in->sums_count;
+}
+
+/* The series of a layer (or, behind them, of a boundary or a sum); the arrays (cells long) are the
+ * caller's, borrowed by *ret_series. */
 void fb_window_layer_series(const struct fb_window *w, size_t layer, uint32_t *cells, double *x,
                             struct fb_series *ret_series);
 

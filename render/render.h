@@ -82,7 +82,18 @@ struct fb_table *fb_render_diff_layers(const struct fb_diff *diff, size_t step);
 /* The boundaries of the rules beside their layers, and whether any has a sample. */
 struct fb_table *fb_render_diff_boundaries(const struct fb_diff *diff, size_t step);
 bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step);
+/* The chosen sums, and whether the work only moved within them. */
+struct fb_table *fb_render_diff_sums(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
+
+struct fb_gate_row { /* one condition in one step */
+    const struct fb_gate_condition *condition;
+    const char *step;
+    struct fb_gate_result result;
+};
+struct fb_table *fb_render_gate(const struct fb_gate_row *rows, size_t count, bool is_strict);
+/* The same as JUnit's XML: a test case a row. */
+void fb_render_junit(const struct fb_gate_row *rows, size_t count, struct fb_buf *out);
 /* In both tables the intervals of the shares are shown where by_... is not NULL.
  *
  * Layers of one profile with the top frames of "other", those that decided; self has tree->count
