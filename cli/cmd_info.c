@@ -39,10 +39,20 @@ static struct fb_table *two_columns(const char *title)
     return t;
 }
 
+/* What the JVM has chosen for itself is much, and mostly follows from what was given. */
+static bool is_chosen_by_the_jvm(const char *key, const char *value)
+{
+    static const char end[] = "(ergonomics)";
+    size_t n = strlen(value);
+
+    return strncmp(key, "jvm.flag.", 9) == 0 && n >= sizeof end - 1 &&
+           strcmp(value + n - (sizeof end - 1), end) == 0;
+}
+
 static struct fb_table *manifest_table(const struct fb_profile *p, bool all)
 {
     struct fb_table *t = two_columns("manifest");
-    size_t hashed = 0;
+    size_t hashed = 0, chosen = 0;
 
     for (size_t i = 0; i < p->manifest_count; i++) {
         const char *key = fb_profile_text(p, p->manifest[i].key);
@@ -50,12 +60,16 @@ static struct fb_table *manifest_table(const struct fb_profile *p, bool all)
 
         if (strncmp(key, "env.", 4) == 0 && strncmp(value, "crc32:", 6) == 0 && !all)
             hashed++;
+        else if (is_chosen_by_the_jvm(key, value) && !all)
+            chosen++;
         else
             row(t, key, "%s", value);
     }
     if (hashed > 0)
         row(t, "environment", "%zu variables are banked by name and hash (--all shows them)",
             hashed);
+    if (chosen > 0)
+        row(t, "jvm.flag", "%zu more were set by the JVM's ergonomics (--all shows them)", chosen);
     return t;
 }
 
@@ -229,7 +243,9 @@ static int run(const struct fb_args *args)
 }
 
 static const struct fb_option options[] = {
-    {"all", 0, NULL, "environment variables by hash too"}, FB_OPTIONS_TABLES, {0}};
+    {"all", 0, NULL, "environment variables by hash and the JVM's own choices too"},
+    FB_OPTIONS_TABLES,
+    {0}};
 
 const struct fb_command fb_command_info = {
     .name = "info",

@@ -22,6 +22,12 @@ static bool parse_off(struct fb_config *c, const char *value)
     return c->off || strcmp(value, "0") == 0 || *value == '\0';
 }
 
+static bool parse_nonsafepoints(struct fb_config *c, const char *value)
+{
+    c->jvm_nonsafepoints = strcmp(value, "0") != 0;
+    return *value == '\0' || strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+}
+
 static bool parse_guard(struct fb_config *c, const char *value)
 {
     c->guard = strcmp(value, "1") == 0;
@@ -177,6 +183,7 @@ static const struct setting settings[] = {
     {"FLAMEBANK_ENV", parse_env, "names with commas between them"},
     {"FLAMEBANK_FOLLOW", parse_follow, "fork, exec, both with a comma, or none"},
     {"FLAMEBANK_GUARD", parse_guard, "1 or nothing"},
+    {"FLAMEBANK_JVM_NONSAFEPOINTS", parse_nonsafepoints, "0, 1 or nothing"},
 };
 
 static bool refuse(const struct setting *s, const char *value, char *ret_message, size_t cap)
@@ -194,8 +201,12 @@ static bool refuse(const struct setting *s, const char *value, char *ret_message
 bool fb_config_read(struct fb_config *c, char *(*get)(const char *name), char *ret_message,
                     size_t message_cap)
 {
-    *c = (struct fb_config){
-        .follow_fork = true, .follow_exec = true, .clock = FB_CLOCK_CPU, .hz = 99, .mode = 0600};
+    *c = (struct fb_config){.follow_fork = true,
+                            .follow_exec = true,
+                            .jvm_nonsafepoints = true,
+                            .clock = FB_CLOCK_CPU,
+                            .hz = 99,
+                            .mode = 0600};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0] && !c->off; i++) {
         const char *value = get(settings[i].name);
 

@@ -39,7 +39,8 @@ struct fb_config {
     bool follow_fork;
     bool follow_exec;
     bool guard;
-    bool root; /* the run begins with this process */
+    bool jvm_nonsafepoints; /* DebugNonSafepoints may be set */
+    bool root;              /* the run begins with this process */
     enum fb_clock clock;
     unsigned hz;
     uint64_t interval_ns;

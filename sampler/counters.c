@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sampler/clock.h"
+#include "sampler/jvm/perf_data.h"
 #include "sampler/memory.h"
 #include "sampler/text.h"
 
@@ -79,7 +80,23 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_WALK_JAVA] = {"walk.java_lost", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_WALK_FINISHED] = {"walk.finished_later", "ticks", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_INTERVAL] = {"sampler.interval_ns", "ns", FB_COUNTER_GAUGE},
+    [FB_COUNTER_JVM_HEAP] = {"jvm.heap_at_gc_bytes", "bytes", FB_COUNTER_GAUGE},
+    [FB_COUNTER_JVM_COMMITTED] = {"jvm.heap_committed_bytes", "bytes", FB_COUNTER_GAUGE},
+    [FB_COUNTER_JVM_YOUNG_COUNT] = {"jvm.gc_young_count", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_YOUNG] = {"jvm.gc_young_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_OLD_COUNT] = {"jvm.gc_old_count", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_OLD] = {"jvm.gc_old_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_CYCLE_COUNT] = {"jvm.gc_cycle_count", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_CYCLE] = {"jvm.gc_cycle_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_LOADED] = {"jvm.classes_loaded", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_UNLOADED] = {"jvm.classes_unloaded", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_COMPILE] = {"jvm.compile_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_JVM_SAFEPOINT] = {"jvm.safepoint_ns", "ns", FB_COUNTER_CUMULATIVE},
 };
+
+_Static_assert(FB_COUNTER_JVM_SAFEPOINT - FB_COUNTER_JVM_HEAP == FB_JVM_PERF_SAFEPOINT_NS &&
+                   FB_JVM_PERF_SAFEPOINT_NS + 1 == FB_JVM_PERF_COUNT,
+               "a counter for each value of the JVM");
 
 void fb_counters_start_took(uint64_t cpu_ns)
 {
@@ -293,6 +310,20 @@ static uint64_t spin(void)
     return (clock_read(CLOCK_THREAD_CPUTIME_ID) - start) * SPIN_TIMES;
 }
 
+/* They come with the JVM, and go with it. */
+static void read_jvm(struct fb_counter_row *c)
+{
+    struct fb_jvm_perf_values now;
+
+    fb_jvm_perf_read(&now);
+    for (unsigned i = 0; i < FB_JVM_PERF_COUNT; i++) {
+        if (!now.has[i])
+            continue;
+        c->readable[FB_COUNTER_JVM_HEAP + i] = true;
+        set(c, FB_COUNTER_JVM_HEAP + i, now.value[i]);
+    }
+}
+
 void fb_counters_thread_end(struct fb_counter_row *c)
 {
     c->earlier_ns += clock_read(CLOCK_THREAD_CPUTIME_ID);
@@ -307,18 +338,20 @@ void fb_counters_read(struct fb_counter_row *c, fb_counters_own_fn own, void *ct
     read_switches(c, all);
     read_memory(c, all);
     read_own_memory(c, all);
+    read_jvm(c);
     read_node(c, all);
     set(c, FB_COUNTER_MACHINE_SPIN, spin());
     c->started = true;
 }
 
-void fb_counters_put_defs(const struct fb_counter_row *c, struct fb_chunk *chunk)
+void fb_counters_put_defs(struct fb_counter_row *c, struct fb_chunk *chunk)
 {
     for (unsigned i = 0; i < FB_COUNTER_COUNT; i++) {
         const struct definition *d = &definitions[i];
 
-        if (!c->readable[i])
+        if (!c->readable[i] || c->defined[i])
             continue;
+        c->defined[i] = true;
         fb_wire_put_varint(&chunk->body, i + 1);
         fb_wire_put_blob(&chunk->body, d->name, strlen(d->name));
         fb_wire_put_blob(&chunk->body, d->unit, strlen(d->unit));

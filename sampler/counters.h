@@ -6,11 +6,11 @@
  *     fb_counters_thread_begin(&c, own_table);     in each helper thread: may files stay open?
  *     fb_counters_init(&c, scratch, cap);          finds the files
  *     fb_counters_read(&c, read_own, ctx, false);  one row
- *     fb_counters_put_defs(&c, &chunk);            once, behind the first row
+ *     fb_counters_put_defs(&c, &chunk);            in front of each row: what is new
  *     fb_counters_put_row(&c, &out, &out_prefix);  each row one COUNTERS chunk
  *
- * A counter that was not readable at the first row has no column.  All are int64_t; times are in
- * ns.
+ * A counter that was not readable at the first row has no column, but for those of a JVM, which
+ * come with it.  All are int64_t; times are in ns.
  *
  * What it costs is bounded, not only how often it is done.  The CPU time of a process costs the
  * kernel a walk over its threads (0.7 ms for 2,000 of them, cold), the node's times one over its
@@ -71,6 +71,18 @@ enum fb_counter_id {
     FB_COUNTER_WALK_JAVA,
     FB_COUNTER_WALK_FINISHED,
     FB_COUNTER_INTERVAL,
+    FB_COUNTER_JVM_HEAP, /* the values of sampler/jvm/perf_data.h, in order */
+    FB_COUNTER_JVM_COMMITTED,
+    FB_COUNTER_JVM_YOUNG_COUNT,
+    FB_COUNTER_JVM_YOUNG,
+    FB_COUNTER_JVM_OLD_COUNT,
+    FB_COUNTER_JVM_OLD,
+    FB_COUNTER_JVM_CYCLE_COUNT,
+    FB_COUNTER_JVM_CYCLE,
+    FB_COUNTER_JVM_LOADED,
+    FB_COUNTER_JVM_UNLOADED,
+    FB_COUNTER_JVM_COMPILE,
+    FB_COUNTER_JVM_SAFEPOINT,
     FB_COUNTER_COUNT
 };
 
@@ -113,7 +125,8 @@ struct fb_counter_row {
     struct fb_counters_meter own_memory;
     int64_t value[FB_COUNTER_COUNT];
     bool readable[FB_COUNTER_COUNT];
-    bool fresh[FB_COUNTER_COUNT]; /* has a column in this row */
+    bool defined[FB_COUNTER_COUNT]; /* in the file */
+    bool fresh[FB_COUNTER_COUNT];   /* has a column in this row */
     bool started;
     bool keep;           /* files may stay open */
     int64_t time_ns;     /* of the row */
@@ -136,8 +149,8 @@ void fb_counters_thread_end(struct fb_counter_row *c);
  * ends). */
 void fb_counters_read(struct fb_counter_row *c, fb_counters_own_fn own, void *ctx, bool whole);
 
-/* The items of COUNTER_DEFS. */
-void fb_counters_put_defs(const struct fb_counter_row *c, struct fb_chunk *chunk);
+/* The items of COUNTER_DEFS for what is in the last row and was not told before. */
+void fb_counters_put_defs(struct fb_counter_row *c, struct fb_chunk *chunk);
 
 /* The payload of COUNTERS with the row last read. */
 void fb_counters_put_row(const struct fb_counter_row *c, struct fb_wire_out *out);

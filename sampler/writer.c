@@ -8,6 +8,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/fault.h"
+#include "sampler/jvm/flags.h"
 #include "sampler/jvm/start.h"
 #include "sampler/memory.h"
 #include "sampler/modules.h"
@@ -73,6 +74,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     fb_chunk_begin(&w->misc, at, MISC_BYTES);
     at += MISC_BYTES;
     fb_writer_jvm_init(w, at);
+    fb_jvm_flags_want(config->jvm_nonsafepoints);
     return true;
 }
 
@@ -183,12 +185,10 @@ static void own_read(void *ctx, struct fb_counters_own *ret_own)
 
 static void counters_write(struct fb_writer *w, bool whole)
 {
-    bool first = !w->counters.started;
-
     fb_counters_read(&w->counters, own_read, w, whole);
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
-    if (first) {
-        fb_counters_put_defs(&w->counters, &w->misc);
+    fb_counters_put_defs(&w->counters, &w->misc);
+    if (w->misc.count > 0) {
         fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_COUNTER_DEFS, NULL);
         fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     }
@@ -333,6 +333,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     fb_writer_threads_free(w);
     if (!w->quiet) {
+        fb_writer_jvm_tell(w);
         counters_write(w, whole);
         fb_writer_budget_look(w);
     }

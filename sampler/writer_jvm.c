@@ -6,9 +6,15 @@
 
 #include "profile/raw_format.h"
 #include "sampler/intern.h"
+#include "sampler/jvm/flags.h"
 #include "sampler/jvm/lines.h"
+#include "sampler/jvm/manifest.h"
+#include "sampler/jvm/perf_data.h"
 #include "sampler/jvm/signal/frame_word.h"
 #include "sampler/jvm/signal/names.h"
+#include "sampler/jvm/signal/vm.h"
+#include "sampler/jvm/start.h"
+#include "sampler/self_read.h"
 #include "sampler/signal/pool.h"
 #include "sampler/writer.h"
 #include "sampler/writer_samples.h"
@@ -235,6 +241,33 @@ bool fb_writer_jvm_write(struct fb_writer *w)
     if (w->jvm.lost)
         return false;
     return facts->count == 0 || fb_sink_write_list(&w->sink, facts, FB_CHUNK_FRAME_FACTS, NULL);
+}
+
+static void manifest_put(struct fb_writer *w)
+{
+    struct fb_jvm_perf_values values;
+    struct fb_self_read reader;
+
+    fb_jvm_perf_read(&values); /* are there any? */
+    fb_jvm_manifest_put_walk("yes", &w->misc);
+    fb_self_read_open(&reader);
+    fb_jvm_manifest_put(&reader, &fb_jvm.layout, fb_jvm_library(), w->sink.crc_table, &w->misc);
+    fb_self_read_close(&reader);
+}
+
+void fb_writer_jvm_tell(struct fb_writer *w)
+{
+    const char *why;
+    enum fb_jvm_state state = fb_jvm_state(&why);
+
+    if (w->jvm.told || (state != FB_JVM_WALKED && state != FB_JVM_REFUSED))
+        return;
+    fb_chunk_begin(&w->misc, w->misc.memory, w->misc.size);
+    if (state == FB_JVM_WALKED)
+        manifest_put(w);
+    else
+        fb_jvm_manifest_put_walk(why, &w->misc);
+    w->jvm.told = fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_MANIFEST, NULL);
 }
 
 void fb_writer_jvm_forget(struct fb_writer *w)

@@ -29,6 +29,7 @@ struct fb_writer_jvm {
     struct fb_chunk strings; /* not yet written */
     struct fb_chunk facts;
     uint32_t first_string;
+    bool told;             /* the manifest */
     bool lost;             /* strings that were given out are not in the file */
     struct fb_pages known; /* of struct known, by the id of the name */
 };
@@ -44,6 +45,9 @@ bool fb_writer_jvm_full(const struct fb_writer *w);
 
 /* Before FRAMES.  False: something of it is not in the file. */
 bool fb_writer_jvm_write(struct fb_writer *w);
+
+/* Tells the manifest of a JVM that has come: once. */
+void fb_writer_jvm_tell(struct fb_writer *w);
 
 /* Strings are to be given out anew. */
 void fb_writer_jvm_forget(struct fb_writer *w);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/fault.h"
+#include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
 #include "sampler/jvm/signal/code.h"
 #include "sampler/jvm/signal/names.h"
@@ -395,8 +396,10 @@ void fb_jvm_look(uint64_t now_ns)
         fb_self_read_open(&reader);
         if (jvm.state == FB_JVM_WALKED)
             alive_look(&reader);
-        else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < SLOW_NS))
+        else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < SLOW_NS)) {
+            fb_jvm_flags_begin(&reader, &fb_jvm.layout);
             ready_look(&reader);
+        }
         fb_self_read_close(&reader);
         waits = jvm.state == FB_JVM_COMING;
     }
@@ -407,4 +410,9 @@ enum fb_jvm_state fb_jvm_state(const char **ret_why)
 {
     *ret_why = jvm.why;
     return jvm.state;
+}
+
+const char *fb_jvm_library(void)
+{
+    return jvm.path;
 }

@@ -46,4 +46,7 @@ void fb_jvm_look(uint64_t now_ns);
 /* *ret_why: "" or a sentence's end that stays, as "exports no gHotSpotVMStructs". */
 enum fb_jvm_state fb_jvm_state(const char **ret_why);
 
+/* The path of libjvm.so, "" while there is none. */
+const char *fb_jvm_library(void);
+
 #endif

@@ -48,29 +48,18 @@ static void without_variables_the_defaults_hold(void **state)
 static void a_wrong_value_is_a_sentence_that_names_it(void **state)
 {
     static const char *const wrong[][2] = {
-        {"FLAMEBANK_HZ", "abc"},
-        {"FLAMEBANK_HZ", "0"},
-        {"FLAMEBANK_HZ", "10001"},
-        {"FLAMEBANK_HZ", "99x"},
-        {"FLAMEBANK_HZ", "-5"},
-        {"FLAMEBANK_HZ", ""},
-        {"FLAMEBANK_CLOCK", "clock"},
-        {"FLAMEBANK_MODE", "abc"},
-        {"FLAMEBANK_MODE", "0400"},
-        {"FLAMEBANK_MODE", "01777"},
-        {"FLAMEBANK_RUN", "0"},
-        {"FLAMEBANK_RUN", "xyz"},
-        {"FLAMEBANK_RUN", "1.x"},
-        {"FLAMEBANK_LABELS", "a"},
-        {"FLAMEBANK_LABELS", "=b"},
-        {"FLAMEBANK_FOLLOW", "fork,vfork"},
-        {"FLAMEBANK_OFF", "yes"},
-        {"FLAMEBANK_GUARD", "yes"},
-        {"FLAMEBANK_GUARD", "2"},
-        {"FLAMEBANK_OUT", ""},
-        {"FLAMEBANK_OUT", "a%x.fbank"},
-        {"FLAMEBANK_OUT", "a%"},
-        {"FLAMEBANK_RUN", "11112222333344445"},
+        {"FLAMEBANK_HZ", "abc"},      {"FLAMEBANK_HZ", "0"},
+        {"FLAMEBANK_HZ", "10001"},    {"FLAMEBANK_HZ", "99x"},
+        {"FLAMEBANK_HZ", "-5"},       {"FLAMEBANK_HZ", ""},
+        {"FLAMEBANK_CLOCK", "clock"}, {"FLAMEBANK_MODE", "abc"},
+        {"FLAMEBANK_MODE", "0400"},   {"FLAMEBANK_MODE", "01777"},
+        {"FLAMEBANK_RUN", "0"},       {"FLAMEBANK_RUN", "xyz"},
+        {"FLAMEBANK_RUN", "1.x"},     {"FLAMEBANK_LABELS", "a"},
+        {"FLAMEBANK_LABELS", "=b"},   {"FLAMEBANK_FOLLOW", "fork,vfork"},
+        {"FLAMEBANK_OFF", "yes"},     {"FLAMEBANK_GUARD", "yes"},
+        {"FLAMEBANK_GUARD", "2"},     {"FLAMEBANK_JVM_NONSAFEPOINTS", "no"},
+        {"FLAMEBANK_OUT", ""},        {"FLAMEBANK_OUT", "a%x.fbank"},
+        {"FLAMEBANK_OUT", "a%"},      {"FLAMEBANK_RUN", "11112222333344445"},
     };
     struct fb_config c;
     char message[256];
@@ -103,6 +92,11 @@ static void right_values_are_taken(void **state)
     assert_true(c.guard);
     assert_true(read_with("FLAMEBANK_GUARD", "0", &c, message));
     assert_false(c.guard);
+    assert_true(c.jvm_nonsafepoints);
+    assert_true(read_with("FLAMEBANK_JVM_NONSAFEPOINTS", "0", &c, message));
+    assert_false(c.jvm_nonsafepoints);
+    assert_true(read_with("FLAMEBANK_JVM_NONSAFEPOINTS", "1", &c, message));
+    assert_true(c.jvm_nonsafepoints);
     assert_true(read_with("FLAMEBANK_FOLLOW", "none", &c, message));
     assert_false(c.follow_fork || c.follow_exec);
     assert_true(read_with("FLAMEBANK_OUT", "/x/%p%%.fbank", &c, message));
