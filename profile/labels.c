@@ -1,4 +1,5 @@
 /* Labels of samples: sets that are equal are one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -59,4 +60,14 @@ void fb_profile_sample_labels_set(struct fb_profile *p, size_t row, uint32_t lab
         memset(s->labels + room, 0, (s->labels_room - room) * sizeof *s->labels);
     }
     s->labels[row] = label_set;
+}
+
+void fb_profile_labels_clear(struct fb_profile *p)
+{
+    free(p->samples.labels);
+    p->samples.labels = NULL;
+    p->samples.labels_room = 0;
+    p->label_sets_count = 1;
+    p->label_items_count = 0;
+    fb_index_done(&p->label_index);
 }

@@ -203,6 +203,8 @@ void fb_profile_sample_add(struct fb_profile *p, int64_t time_ns, uint32_t threa
 uint32_t fb_profile_labels_put(struct fb_profile *p, const struct fb_label *labels, size_t n);
 /* Gives row `row` of the samples these labels. */
 void fb_profile_sample_labels_set(struct fb_profile *p, size_t row, uint32_t label_set);
+/* Takes all labels away. */
+void fb_profile_labels_clear(struct fb_profile *p);
 /* The label set of a row, whether the profile has labels or not. */
 static inline uint32_t fb_profile_sample_labels(const struct fb_profile *p, size_t row)
 {
