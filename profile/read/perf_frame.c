@@ -101,10 +101,6 @@ static uint32_t dso_of(struct fb_perf_frames *frames, const char *path, size_t l
     const struct fb_perf_dso *last;
     struct fb_name_slot *slot;
 
-    if (frames->all_count == 0) {
-        fb_vec_reserve(&frames->all, &frames->all_room, 1, sizeof *frames->all);
-        frames->all[frames->all_count++] = make_dso("", 0);
-    }
     last = &frames->all[frames->last_dso];
     if (last->len == len && memcmp(last->path, path, len) == 0)
         return frames->last_dso;
@@ -174,6 +170,10 @@ bool fb_perf_frame_parse(struct fb_perf_frames *frames, const char *line, size_t
     const char *end = line + len, *at = line, *digits, *dso;
     uint32_t id = 0;
 
+    if (frames->all_count == 0) {
+        fb_vec_reserve(&frames->all, &frames->all_room, 1, sizeof *frames->all);
+        frames->all[frames->all_count++] = make_dso("", 0);
+    }
     while (at < end && is_blank(*at))
         at++;
     for (digits = at; digits < end && is_hex(*digits);)
@@ -246,11 +246,11 @@ static uint32_t unknown_name(struct fb_profile *p, const struct fb_perf_dso *dso
     } else {
         fb_buf_puts(&text, "[unknown]");
         if (!dso->is_unknown) {
-            char *path = fb_strndup(dso->path, dso->len);
+            const char *slash = memrchr(dso->path, '/', dso->len);
+            const char *base = slash ? slash + 1 : dso->path;
 
             fb_buf_putc(&text, ' ');
-            fb_module_short_name(path, &text);
-            free(path);
+            fb_buf_add(&text, base, (size_t)(dso->path + dso->len - base));
         }
     }
     name = fb_strings_put(&p->strings, text.data, text.len);
@@ -258,28 +258,30 @@ static uint32_t unknown_name(struct fb_profile *p, const struct fb_perf_dso *dso
     return name;
 }
 
-/* "Lorg/x/Y;::run" and "Lorg/x/Y;run(I)V" to "org/x/Y.run"; 0 where it is no such name. */
+/* "Lorg/x/Y;::run", "Lorg/x/Y;run(I)V" and (cut by somebody) "Lorg/x/Y::run" to "org/x/Y.run"; 0
+ * where it is no such name. */
 static uint32_t java_name(struct fb_profile *p, const char *symbol, size_t len)
 {
-    const char *semicolon = symbol[0] == 'L' ? memchr(symbol, ';', len) : NULL, *method, *open;
-    size_t method_len;
+    const char *end = symbol + len, *method = memchr(symbol, '(', len), *class_end;
     struct fb_buf text = {0};
     uint32_t name;
 
-    if (!semicolon || semicolon == symbol + 1 || memchr(symbol, '(', (size_t)(semicolon - symbol)))
+    if (len < 2 || symbol[0] != 'L')
         return 0;
-    method = semicolon + 1;
-    while (method < symbol + len && (*method == ':' || *method == '.'))
+    if (method)
+        end = method;
+    class_end = memchr(symbol, ';', (size_t)(end - symbol));
+    if (!class_end && memchr(symbol, '/', (size_t)(end - symbol)))
+        class_end = memmem(symbol, (size_t)(end - symbol), "::", 2);
+    if (!class_end)
+        return 0;
+    for (method = class_end; method < end && strchr(";:.", *method);)
         method++;
-    method_len = (size_t)(symbol + len - method);
-    open = memchr(method, '(', method_len);
-    if (open)
-        method_len = (size_t)(open - method);
-    if (method_len == 0)
+    if (class_end == symbol + 1 || method == end)
         return 0;
-    fb_buf_add(&text, symbol + 1, (size_t)(semicolon - symbol) - 1);
+    fb_buf_add(&text, symbol + 1, (size_t)(class_end - symbol) - 1);
     fb_buf_putc(&text, '.');
-    fb_buf_add(&text, method, method_len);
+    fb_buf_add(&text, method, (size_t)(end - method));
     name = fb_strings_put(&p->strings, text.data, text.len);
     fb_buf_done(&text);
     return name;

@@ -16,7 +16,8 @@ struct event {
 
 /* How the text is read, the same for all parts. */
 struct reading {
-    char *event; /* as asked for, or that of the first sample */
+    char *event;   /* as asked for, or that of the first sample           */
+    bool is_exact; /* there is such an event: others with modifiers are not */
     bool by_period;
 };
 
@@ -35,16 +36,17 @@ struct state {
 
 /* ---- events ---- */
 
-/* "cycles" is "cycles:u" as well: what follows are modifiers. */
-static bool is_event(const char *name, size_t len, const char *asked)
+/* "cycles" is "cycles:u" as well, if there is no event of just that name: what follows are
+ * modifiers. */
+static bool is_event(const char *name, size_t len, const struct reading *reading)
 {
-    size_t n = strlen(asked);
+    size_t n = strlen(reading->event);
 
-    if (len < n || memcmp(name, asked, n) != 0)
+    if (len < n || memcmp(name, reading->event, n) != 0)
         return false;
     if (len == n)
         return true;
-    if (name[n] != ':')
+    if (reading->is_exact || name[n] != ':')
         return false;
     for (size_t i = n + 1; i < len; i++) {
         if (!strchr("ukhpPGHISDWeb", name[i]))
@@ -53,7 +55,8 @@ static bool is_event(const char *name, size_t len, const char *asked)
     return true;
 }
 
-static struct event *event_of(struct state *state, const char *asked, const char *name, size_t len)
+static struct event *event_of(struct state *state, const struct reading *reading, const char *name,
+                              size_t len)
 {
     for (size_t i = 0; i < state->events_count; i++) {
         struct event *e = &state->events[(state->last_event + i) % state->events_count];
@@ -67,7 +70,7 @@ static struct event *event_of(struct state *state, const char *asked, const char
                    sizeof *state->events);
     state->last_event = state->events_count;
     state->events[state->events_count] =
-        (struct event){.name = fb_strndup(name, len), .is_asked = is_event(name, len, asked)};
+        (struct event){.name = fb_strndup(name, len), .is_asked = is_event(name, len, reading)};
     return &state->events[state->events_count++];
 }
 
@@ -134,10 +137,10 @@ static void start_sample(struct fb_text_part *part, const struct fb_perf_header 
         state->is_asked = false;
         return;
     }
-    event = event_of(state, reading->event, header->event, header->event_len);
+    event = event_of(state, reading, header->event, header->event_len);
     event->samples++;
     state->is_asked = event->is_asked;
-    if (state->is_asked && header->rest_len > 0)
+    if (state->is_asked && header->rest_len > 0 && header->rest[header->rest_len - 1] == ')')
         state->has_tail =
             fb_perf_frame_parse(&state->frames, header->rest, header->rest_len, &state->tail);
 }
@@ -327,6 +330,24 @@ static void keep_comments(struct fb_profile *p, const char *comments)
     }
 }
 
+/* Whether a sample of the head is of an event of just that name. */
+static bool has_event(const char *text, size_t n, const char *event)
+{
+    struct fb_perf_header header;
+
+    for (size_t at = 0; at < n;) {
+        const char *line = text + at, *stop = memchr(line, '\n', n - at);
+        size_t len = stop ? (size_t)(stop - line) : n - at;
+
+        at += len + 1;
+        if (len > 0 && line[0] != '\t' && line[0] != '#' &&
+            fb_perf_header_parse(line, trim(line, len), &header) &&
+            header.event_len == strlen(event) && memcmp(header.event, event, header.event_len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum fb_status prepare(struct fb_source *in, const struct fb_read_options *options,
                               struct reading *ret_reading, struct fb_buf *comments,
                               struct fb_err *err)
@@ -343,6 +364,7 @@ static enum fb_status prepare(struct fb_source *in, const struct fb_read_options
     ret_reading->event = options->type
                              ? fb_strdup(options->type)
                              : fb_strndup(header.event ? header.event : "", header.event_len);
+    ret_reading->is_exact = !options->type || has_event(head, n, options->type);
     ret_reading->by_period = options->weight != FB_WEIGHT_SAMPLES;
     return FB_OK;
 }
