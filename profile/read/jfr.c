@@ -342,7 +342,7 @@ static enum fb_status read_events(struct reader *r, struct fb_err *err)
 
 static enum fb_status read_chunk(struct reader *r, struct fb_err *err)
 {
-    bool found;
+    bool found = false;
     enum fb_status status = read_classes(r, &found, err);
 
     if (status == FB_OK && !found && r->chunk.is_whole)
