@@ -12,6 +12,8 @@
 #include "profile/read/pprof.h"
 #include "profile/read/speedscope.h"
 #include "profile/read/trace_event.h"
+#include "profile/write/cpuprofile.h"
+#include "profile/write/firefox.h"
 #include "profile/write/flamebearer.h"
 #include "profile/write/folded.h"
 #include "profile/write/pprof.h"
@@ -63,8 +65,15 @@ const struct fb_writer fb_writers[] = {
      fb_pprof_write},
     {"speedscope", ".speedscope.json", "speedscope's JSON, a profile a thread",
      FB_HOLDS_THREADS | FB_HOLDS_MODULES | FB_HOLDS_LINES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
-         FB_HOLDS_UNIT | FB_HOLDS_NAMES,
+         FB_HOLDS_INLINED | FB_HOLDS_KERNEL | FB_HOLDS_UNIT | FB_HOLDS_NAMES,
      fb_speedscope_write},
+    {"firefox", ".firefox.json", "a profile for the Firefox Profiler",
+     FB_HOLDS_TIMES | FB_HOLDS_THREADS | FB_HOLDS_MODULES | FB_HOLDS_LINES | FB_HOLDS_KINDS |
+         FB_HOLDS_TIERS | FB_HOLDS_INLINED | FB_HOLDS_KERNEL | FB_HOLDS_UNIT | FB_HOLDS_INTERVAL |
+         FB_HOLDS_NAMES,
+     fb_firefox_write},
+    {"cpuprofile", ".cpuprofile", "a CPU profile for Chrome's developer tools",
+     FB_HOLDS_LINES | FB_HOLDS_UNIT | FB_HOLDS_NAMES, fb_cpuprofile_write},
     {"flamebearer", ".flamebearer.json", "Pyroscope's JSON",
      FB_HOLDS_UNIT | FB_HOLDS_INTERVAL | FB_HOLDS_NAMES, fb_flamebearer_write},
     {NULL, NULL, NULL, 0, NULL},

@@ -84,6 +84,13 @@ struct fb_reader {
                            struct fb_err *err);
 };
 
+/* Layers of a profile's stacks, for formats that have categories. */
+struct fb_write_layers {
+    const char *const *names;
+    size_t count;
+    const uint16_t *of_stack; /* by stack id */
+};
+
 struct fb_writer {
     const char *name;   /* as typed after --to */
     const char *suffix; /* several apart by blanks */

@@ -17,7 +17,7 @@
 
 #include "base/json_in.h"
 
-enum { FB_COLUMNS_MOST = 8 };
+enum { FB_COLUMNS_MOST = 10 };
 
 struct fb_columns {
     const char *const *names; /* ends with NULL */

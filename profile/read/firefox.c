@@ -179,6 +179,32 @@ static uint32_t lib_of(const struct view *v, size_t row, uint32_t func)
     return UINT32_MAX;
 }
 
+/* What the category says of a frame: that it is the kernel's, or (as the writer of this project
+ * has it in subcategories) its kind and tier, "java c1". */
+static void category_take(const struct view *v, size_t row, struct fb_frame *frame)
+{
+    const struct fb_firefox_part *part = v->part;
+    uint32_t c = fb_column_index(v->frames, FB_FRAME_CATEGORY, row, part->categories_count), sub;
+    const struct fb_firefox_strings *subs;
+    struct fb_json_text kind = {"", 0}, tier = {"", 0};
+    const char *text, *blank;
+
+    if (c == UINT32_MAX)
+        return;
+    if (strcasecmp(fb_profile_text(v->p, part->categories[c].name), "kernel") == 0)
+        frame->kind = FB_FRAME_KERNEL;
+    subs = &part->categories[c].subcategories;
+    sub = fb_column_index(v->frames, FB_FRAME_SUBCATEGORY, row, subs->count);
+    if (sub == UINT32_MAX || sub == 0) /* the first is that of all others */
+        return;
+    text = fb_profile_text(v->p, subs->items[sub]);
+    blank = strchr(text, ' ');
+    kind = (struct fb_json_text){text, blank ? (size_t)(blank - text) : strlen(text)};
+    if (blank)
+        tier = (struct fb_json_text){blank + 1, strlen(blank + 1)};
+    fb_frame_words_take(frame, &kind, &tier);
+}
+
 static void frame_of_func(const struct view *v, size_t row, struct fb_frame *frame)
 {
     uint32_t func = fb_column_index(v->frames, FB_FRAME_FUNC, row, v->funcs->rows);
@@ -207,6 +233,7 @@ static void frame_of_func(const struct view *v, size_t row, struct fb_frame *fra
         frame->line = line_at(v->funcs, FB_FUNC_LINE, func);
     if (fb_column(v->funcs, FB_FUNC_IS_JS, func) == 1)
         frame->kind = FB_FRAME_JS;
+    category_take(v, row, frame);
     if (frame->module != FB_NO_MODULE && hex_name(fb_profile_text(v->p, frame->name), &named))
         frame->name = 0; /* an address that nobody has named yet */
 }
@@ -281,7 +308,11 @@ static double ms_at(const struct fb_columns *samples, size_t i, double last)
 
 static int64_t ns_of(double ms)
 {
-    return ms > -9.2e12 && ms < 9.2e12 ? (int64_t)nearbyint(ms * 1e6) : 0;
+    double whole = floor(ms);
+
+    if (!(ms > -9.2e12 && ms < 9.2e12))
+        return 0;
+    return (int64_t)whole * 1000000 + (int64_t)nearbyint((ms - whole) * 1e6);
 }
 
 /* Milliseconds are counted from the start of the process, which is itself a time with fractions:
@@ -389,6 +420,10 @@ static void set_facts(struct fb_firefox_file *f, const char *type,
         fb_profile_manifest_set(p, "clock_got", "wall"); /* it looks at waiting threads as well */
     p->has_times = p->ended = true;
     fb_profile_span_update(p);
+    if (p->samples.count > 1 && p->first_ns == p->last_ns) { /* it has a column, and no times */
+        p->has_times = false;
+        fb_profile_span_update(p);
+    }
 }
 
 static enum fb_status put_thread(struct fb_firefox_file *f, const struct fb_firefox_thread *t,

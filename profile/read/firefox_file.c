@@ -10,7 +10,8 @@ enum { NESTED_MOST = 4, PARTS_MOST = 4096 };
 
 static const char *const stack_names[] = {"prefix", "frame", "prefixOffset", NULL};
 static const char *const frame_names[] = {"func",         "location",    "line", "address",
-                                          "nativeSymbol", "inlineDepth", "lib",  NULL};
+                                          "nativeSymbol", "inlineDepth", "lib",  "category",
+                                          "subcategory",  NULL};
 static const char *const func_names[] = {"name",   "isJS",       "resource", "fileName",
                                          "source", "lineNumber", NULL};
 static const char *const sample_names[] = {"stack", "time", "timeDeltas", "weight", NULL};
@@ -49,6 +50,9 @@ void fb_firefox_file_done(struct fb_firefox_file *f)
 {
     for (size_t i = 0; i < f->parts_count; i++) {
         tables_done(&f->parts[i].shared);
+        for (size_t k = 0; k < f->parts[i].categories_count; k++)
+            free(f->parts[i].categories[k].subcategories.items);
+        free(f->parts[i].categories);
         free(f->parts[i].libs.items);
     }
     for (size_t i = 0; i < f->threads_count; i++) {
@@ -260,6 +264,25 @@ static void take_thread(struct fb_firefox_file *f, uint32_t part, struct fb_json
 
 /* ---- processes ---- */
 
+static void take_category(struct fb_firefox_file *f, uint32_t part, struct fb_json_in *in)
+{
+    struct fb_firefox_category c = {0};
+    struct fb_firefox_part *pt = &f->parts[part];
+    struct fb_json_text key;
+
+    for (fb_json_in_object(in); fb_json_in_key(in, &key);) {
+        if (fb_json_text_is(&key, "name"))
+            c.name = take_text(f, in);
+        else if (fb_json_text_is(&key, "subcategories") && !c.subcategories.is_set)
+            take_strings(f, &c.subcategories, in);
+        else
+            fb_json_in_skip(in);
+    }
+    fb_vec_reserve(&pt->categories, &pt->categories_room, pt->categories_count + 1,
+                   sizeof *pt->categories);
+    pt->categories[pt->categories_count++] = c;
+}
+
 static void take_meta(struct fb_firefox_file *f, uint32_t part, struct fb_json_in *in)
 {
     struct fb_json_text key;
@@ -273,6 +296,9 @@ static void take_meta(struct fb_firefox_file *f, uint32_t part, struct fb_json_i
             pt->interval_ms = fb_json_in_double_or(in, 0);
         else if (fb_json_text_is(&key, "product"))
             pt->product = take_text(f, in);
+        else if (fb_json_text_is(&key, "categories") && fb_json_in_peek(in) == FB_JSON_ARRAY)
+            for (fb_json_in_array(in); fb_json_in_item(in);)
+                take_category(f, part, in);
         else
             fb_json_in_skip(in);
     }

@@ -16,7 +16,9 @@ enum {
     FB_FRAME_ADDRESS,
     FB_FRAME_SYMBOL,
     FB_FRAME_DEPTH,
-    FB_FRAME_LIB
+    FB_FRAME_LIB,
+    FB_FRAME_CATEGORY,
+    FB_FRAME_SUBCATEGORY
 };
 enum { FB_FUNC_NAME, FB_FUNC_IS_JS, FB_FUNC_RESOURCE, FB_FUNC_FILE, FB_FUNC_SOURCE, FB_FUNC_LINE };
 enum { FB_SAMPLE_STACK, FB_SAMPLE_TIME, FB_SAMPLE_DELTA, FB_SAMPLE_WEIGHT };
@@ -56,12 +58,19 @@ struct fb_firefox_thread {
     uint32_t part; /* that it is of */
 };
 
+struct fb_firefox_category {
+    uint32_t name;
+    struct fb_firefox_strings subcategories;
+};
+
 /* A process: the file itself, or a profile nested in it. */
 struct fb_firefox_part {
     double start_ms, interval_ms;
     uint32_t product;
     struct fb_firefox_libs libs;
     struct fb_firefox_tables shared;
+    struct fb_firefox_category *categories;
+    size_t categories_count, categories_room;
 };
 
 struct fb_firefox_file {

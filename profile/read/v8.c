@@ -41,7 +41,7 @@ void fb_v8_done(struct fb_v8 *v)
 
 struct function {
     struct fb_frame frame;
-    bool has_script;
+    bool has_url, says_script, has_script; /* script 0 is V8's own code */
 };
 
 static bool take_function_member(struct fb_v8 *v, struct fb_json_in *in, struct function *fn,
@@ -55,17 +55,18 @@ static bool take_function_member(struct fb_v8 *v, struct fb_json_in *in, struct 
     } else if (fb_json_text_is(key, "url")) {
         fb_json_in_string_or(in, &text);
         fn->frame.file = fb_strings_put(&v->p->strings, text.text, text.len);
-        fn->has_script = fn->has_script || text.len > 0;
+        fn->has_url = text.len > 0;
     } else if (fb_json_text_is(key, "lineNumber")) {
         int64_t line = fb_json_in_int_or(in, -1);
 
         fn->frame.line = line >= 0 && line < UINT32_MAX ? (uint32_t)line + 1 : 0;
     } else if (fb_json_text_is(key, "scriptId")) {
+        fn->says_script = true;
         if (fb_json_in_peek(in) == FB_JSON_STRING) {
             (void)fb_json_in_string(in, &text);
-            fn->has_script = fn->has_script || !fb_json_text_is(&text, "0");
+            fn->has_script = !fb_json_text_is(&text, "0");
         } else {
-            fn->has_script = fb_json_in_int_or(in, 0) != 0 || fn->has_script;
+            fn->has_script = fb_json_in_int_or(in, 0) != 0;
         }
     } else {
         return false;
@@ -127,7 +128,8 @@ static void node_finish(struct fb_v8 *v, uint32_t index, struct function *fn)
         return;
     if (name[0] == '\0')
         fn->frame.name = name_anonymous(v, &fn->frame);
-    fn->frame.kind = fn->has_script ? FB_FRAME_JS : FB_FRAME_NATIVE;
+    fn->frame.kind =
+        (fn->says_script ? fn->has_script : fn->has_url) ? FB_FRAME_JS : FB_FRAME_NATIVE;
     node->frame = fb_profile_frame_put(v->p, &fn->frame).n;
 }
 
@@ -334,6 +336,10 @@ static void put_samples(struct finish *f)
         next = next_raw > at ? next_raw : at;
         stack = node != UINT32_MAX ? f->stacks[node] : 0;
         special = node != UINT32_MAX ? v->nodes[node].special : PLAIN;
+        if (special == ROOT && i + 1 == v->samples_count && i > 0) {
+            f->report->samples_in--; /* the end of the time line, and no sample */
+            break;
+        }
         if (special == COLLECTOR)
             stack = fb_profile_stack_put(v->p, (fb_stack_id){last_stack},
                                          (fb_frame_id){v->nodes[node].frame})
