@@ -260,6 +260,8 @@ void fb_writer_jvm_tell(struct fb_writer *w)
     const char *why;
     enum fb_jvm_state state = fb_jvm_state(&why);
 
+    if (state == FB_JVM_WALKED)
+        fb_jvm_names_prepare();
     if (w->jvm.told || (state != FB_JVM_WALKED && state != FB_JVM_REFUSED))
         return;
     fb_chunk_begin(&w->misc, w->misc.memory, w->misc.size);

@@ -46,7 +46,8 @@ bool fb_writer_jvm_full(const struct fb_writer *w);
 /* Before FRAMES.  False: something of it is not in the file. */
 bool fb_writer_jvm_write(struct fb_writer *w);
 
-/* Tells the manifest of a JVM that has come: once. */
+/* At each flush: tells the manifest of a JVM that has come, once, and has memory ready for names.
+ */
 void fb_writer_jvm_tell(struct fb_writer *w);
 
 /* Strings are to be given out anew. */

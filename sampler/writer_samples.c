@@ -7,6 +7,7 @@
 #include "sampler/clock.h"
 #include "sampler/clock_parked.h"
 #include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/threads.h"
 #include "sampler/modules.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/handler.h"
@@ -355,7 +356,8 @@ static bool batch_is_full(const struct fb_writer *w)
            w->frames.body.cap - w->frames.body.len < FB_SAMPLE_DEPTH_MAX * FRAME_BYTES_MAX + 64 ||
            w->stacks.body.cap - w->stacks.body.len <
                (FB_SAMPLE_DEPTH_MAX + 1) * NODE_BYTES_MAX + 64 ||
-           w->threads.body.cap - w->threads.body.len < 128 || fb_writer_jvm_full(w);
+           w->threads.body.cap - w->threads.body.len < FB_JVM_THREAD_NAME + 64 ||
+           fb_writer_jvm_full(w);
 }
 
 static void record_add(struct fb_writer *w, const struct fb_record *r)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/clock.h"
+#include "sampler/jvm/threads.h"
 #include "sampler/signal/handler.h"
 #include "sampler/text.h"
 #include "sampler/threads.h"
@@ -256,10 +257,30 @@ static void name_read(const struct fb_writer *w, const struct fb_task *t, char n
     }
 }
 
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 0x811c9dc5u;
+
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x01000193u;
+    return hash;
+}
+
+/* The whole name of a Java thread, in text; else comm. */
+static const char *whole_name(const struct fb_task *t, const char *comm, struct fb_text *text)
+{
+    bool lives = atomic_load_explicit(&t->state, memory_order_acquire) == FB_THREAD_LIVE;
+
+    return lives && fb_jvm_thread_name(t->tid, comm, text) ? text->data : comm;
+}
+
 void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns)
 {
     struct fb_task *t = fb_threads_slot(slot);
     char name[FB_THREAD_NAME];
+    char buffer[FB_JVM_THREAD_NAME];
+    struct fb_text text = {.data = buffer, .cap = sizeof buffer};
+    const char *whole;
     uint64_t now;
     bool first = t->named_ns == 0;
 
@@ -272,13 +293,16 @@ void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint
         w->name_budget--;
     t->named_ns = (int64_t)now;
     name_read(w, t, name);
-    if (!first && strcmp(name, t->name) == 0)
+    whole = w->quiet ? name : whole_name(t, name, &text);
+    /* A moving object may hide the whole name for once: no renaming. */
+    if (!first && strcmp(name, t->name) == 0 && (whole == name || hash_of(whole) == t->name_hash))
         return;
     memcpy(t->name, name, sizeof name);
+    t->name_hash = hash_of(whole);
     fb_wire_put_varint(&w->threads.body, t->id);
     fb_wire_put_varint(&w->threads.body, (uint64_t)t->tid);
     fb_wire_put_signed(&w->threads.body, (int64_t)(first ? time_ns : now));
-    fb_wire_put_blob(&w->threads.body, name, strlen(name));
+    fb_wire_put_blob(&w->threads.body, whole, strlen(whole));
     w->threads.count++;
 }
 

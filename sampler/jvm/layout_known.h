@@ -25,6 +25,13 @@ enum {
     /* From 16 on a flag's type is a number (before, a name): the next enum. */
     FB_JVM_RELEASE_FLAG_TYPES = 16,
 
+    /* From 23 on the bytes of an array follow its length at once. */
+    FB_JVM_RELEASE_DENSE_ARRAYS = 23,
+
+    /* 21 to 25 on x86-64: the first of four bits of a reference of generational ZGC, one of which
+     * is set; the address begins behind it. */
+    FB_JVM_Z_REMAPPED = 12,
+
     /* 11 to 25: where debug information starts for a pc without scopes. */
     FB_JVM_SCOPE_NONE = 0,
 };
@@ -51,5 +58,20 @@ enum {
     FB_JVM_PERF_ENTRY_DATA = 16,
     FB_JVM_PERF_ENTRY_BYTES = 20, /* its length is the first word */
 };
+
+/* A field of a class, 11 to 20: six 16-bit words. */
+enum {
+    FB_JVM_FIELD_WORDS = 6,
+    FB_JVM_FIELD_NAME = 1,
+    FB_JVM_FIELD_DESCRIPTOR = 2,
+    FB_JVM_FIELD_LOW = 4, /* of the offset, above its tag */
+    FB_JVM_FIELD_HIGH = 5,
+    FB_JVM_FIELD_TAG_BITS = 2,
+    FB_JVM_FIELD_HAS_OFFSET = 1,
+};
+
+/* The same, 21 to 25, as numbers: name, descriptor, offset, access, flags, and one more for each of
+ * these flags (initial value, generic signature, group of contention). */
+enum { FB_JVM_FIELD_OPTIONS = 1 << 0 | 1 << 2 | 1 << 4 };
 
 #endif

@@ -79,7 +79,8 @@ struct fb_task {
     bool blocked;              /* helper: found to block the signal                             */
     bool drained;              /* helper: was EXITED before the segments were taken             */
     int64_t named_ns;          /* helper: when the name was last read, 0 = never            */
-    char name[FB_THREAD_NAME]; /* helper: as last banked                      */
+    char name[FB_THREAD_NAME]; /* helper: the kernel's, as last banked        */
+    uint32_t name_hash;        /* helper: of the name that was banked for it  */
     char exit_name[FB_THREAD_NAME]; /* by the thread itself, before EXITED         */
 
     void *(*start)(void *); /* what pthread_create() was asked to run              */
