@@ -27,6 +27,7 @@ enum {
     SEGMENT_LOG2_MAX = 16,
     CODELETS_MAX = 4096,
     NAME_BYTES = 32,
+    THREADS_MIN = 2,      /* with the second one the interpreter is whole */
     SLOW_NS = 1000000000, /* a JVM that is not ready after so long is looked at once a second */
 };
 
@@ -128,10 +129,10 @@ static enum ready heaps_read(const struct fb_self_read *r, struct fb_jvm *vm)
     return ready;
 }
 
-/* Does the blob at the start of whose heap's block pc is, or that holds it, bear this name?  The
- * segment map is read as the handler reads it, but through the reader. */
+/* Does the blob that holds pc bear this name?  The segment map is read as the handler reads it, but
+ * through the reader. */
 static bool blob_is_named(const struct fb_self_read *r, const struct fb_jvm *vm, uint64_t pc,
-                          const char *name)
+                          const char *name, uint64_t *ret_blob)
 {
     const struct fb_jvm_layout *l = &vm->layout;
     char text[NAME_BYTES];
@@ -152,6 +153,7 @@ static bool blob_is_named(const struct fb_self_read *r, const struct fb_jvm *vm,
             index -= back;
         }
         at = h->low + (index << h->log2_segment) + vm->block_header;
+        *ret_blob = at;
         return get_64(r, at, l->blob_name, &at) && get(r, at, text, sizeof text) &&
                strncmp(text, name, strlen(name)) == 0;
     }
@@ -186,7 +188,9 @@ static enum ready code_read(const struct fb_self_read *r, struct fb_jvm *vm)
 {
     const struct fb_jvm_layout *l = &vm->layout;
     uint64_t queue;
+    uint64_t blob;
     uint32_t limit;
+    uint32_t size;
 
     if (!get(r, l->call_stub_return_at, &vm->call_stub_return, 8) ||
         !get(r, l->interpreter_at, &queue, 8))
@@ -198,12 +202,15 @@ static enum ready code_read(const struct fb_self_read *r, struct fb_jvm *vm)
         return wrong("has no interpreter that can be read");
     if (vm->interpreter_low == 0)
         return NOT_YET;
-    vm->interpreter_high = vm->interpreter_low + limit;
-    if (!in_code(vm, vm->interpreter_low) || vm->interpreter_high > vm->code_high ||
-        !blob_is_named(r, vm, vm->interpreter_low, "Interpreter"))
+    if (!in_code(vm, vm->interpreter_low) ||
+        !blob_is_named(r, vm, vm->interpreter_low, "Interpreter", &blob) ||
+        !get_32(r, blob, l->blob_size, &size) || blob + size > vm->code_high)
         return wrong("has its interpreter where it cannot be");
+    /* The queue keeps the room that it was made with; what was left of it has been given back. */
+    vm->interpreter_high =
+        vm->interpreter_low + limit < blob + size ? vm->interpreter_low + limit : blob + size;
     if (!in_code(vm, vm->call_stub_return) ||
-        !blob_is_named(r, vm, vm->call_stub_return, "StubRoutines"))
+        !blob_is_named(r, vm, vm->call_stub_return, "StubRoutines", &blob))
         return wrong("has its call stub where it cannot be");
     entries_find(r, vm);
     return READY;
@@ -222,7 +229,7 @@ static enum ready thread_read(const struct fb_self_read *r, struct fb_jvm *vm, u
 
     if (!get(r, l->thread_list_at, &list, 8))
         return wrong("has no list of threads that can be read");
-    if (list == 0 || !get_32(r, list, l->list_length, ret_count) || *ret_count == 0)
+    if (list == 0 || !get_32(r, list, l->list_length, ret_count) || *ret_count < THREADS_MIN)
         return NOT_YET;
     if (!get_64(r, list, l->list_threads, &members) || !get(r, members, &thread, 8) ||
         !get_64(r, thread, l->thread_osthread, &system) ||

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/signal/cpu.h"
 #include "sampler/jvm/signal/frame_word.h"
 #include "sampler/jvm/signal/names.h"
 #include "sampler/jvm/signal/vm.h"
@@ -28,12 +29,18 @@ enum {
 
 /* --- blobs ----------------------------------------------------------------------- */
 
+static bool block_is_used(uint64_t block)
+{
+    uint8_t used;
+
+    return fb_jvm_field_8(block, fb_jvm.layout.block_used, &used) && used == 1;
+}
+
 static uint64_t blob_in(const struct fb_jvm_heap *heap, uint64_t pc)
 {
     uint64_t index = (pc - heap->low) >> heap->log2_segment;
     uint64_t block;
     uint8_t back;
-    uint8_t used;
 
     if (!fb_jvm_read_8(heap->segments + index, &back) || back == FREE_SEGMENT)
         return 0;
@@ -45,9 +52,7 @@ static uint64_t blob_in(const struct fb_jvm_heap *heap, uint64_t pc)
             return 0;
     }
     block = heap->low + (index << heap->log2_segment);
-    if (!fb_jvm_field_8(block, fb_jvm.layout.block_used, &used) || used != 1)
-        return 0;
-    return block + fb_jvm.block_header;
+    return block_is_used(block) ? block + fb_jvm.block_header : 0;
 }
 
 uint64_t fb_jvm_blob_find(uint64_t pc)
@@ -353,6 +358,7 @@ static bool nmethod_describe(uint64_t pc, bool interrupted, uint64_t *words, uns
         code->word_count = 1;
         return true;
     }
+    code->frame_bytes += (int32_t)fb_jvm_cpu_pushed(pc);
     if (!interrupted)
         deoptimised_look(pc, code);
     if (code->original_pc >= 0)
@@ -474,7 +480,7 @@ static bool slot_read(struct slot *s, uint64_t key, uint64_t *words, unsigned ro
     if (code->kind > FB_JVM_CODE_WRAPPER)
         return true;
     return fb_jvm_field_32(code->blob, fb_jvm.layout.nmethod_compile_id, &compile_id) &&
-           compile_id == code->compile_id;
+           compile_id == code->compile_id && block_is_used(code->blob - fb_jvm.block_header);
 }
 
 static void slot_write(struct slot *s, uint64_t key, const uint64_t *words,

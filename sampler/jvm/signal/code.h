@@ -11,8 +11,8 @@
  *
  * Answers are kept in a cache that all threads share: slots of FB_JVM_CACHE_WORDS words, written by
  * whoever gets the slot's odd number first, read by comparing the number before and after.  A slot
- * of a compiled method is good as long as the nmethod at its place has the same compile id, which
- * HotSpot gives out once; other code is never moved or freed.
+ * of a compiled method is good as long as the nmethod at its place is in use and has the same
+ * compile id, which HotSpot gives out once; other code is never moved or freed.
  *
  * Cost: some 10 ns from the cache, else 0.2 to 1 us. */
 #ifndef FB_SAMPLER_JVM_SIGNAL_CODE_H
@@ -39,7 +39,7 @@ enum fb_jvm_code_kind {
 struct fb_jvm_code {
     uint64_t blob;
     uint32_t compile_id; /* methods and wrappers */
-    int32_t frame_bytes; /* 0: none */
+    int32_t frame_bytes; /* to its caller's sp; 0: none */
     int32_t original_pc; /* deoptimised: where in the frame the true pc is, else -1 */
     uint8_t kind;        /* enum fb_jvm_code_kind */
     uint8_t word_count;

@@ -10,6 +10,8 @@
  *     fb_jvm_cpu_sender_sp       the caller's sp there, or anything
  *     fb_jvm_cpu_hot_return      where the return address may be there, too
  *     fb_jvm_cpu_frame           how far a compiled method's frame is built at pc
+ *     fb_jvm_cpu_pushed          bytes that are on top of the whole frame: C1 hands some of its
+ *                                stubs their arguments so
  *
  * fb_jvm_cpu_frame() gets the method's entry and pc, and reads the code in between and at pc. */
 #ifndef FB_SAMPLER_JVM_SIGNAL_CPU_H

@@ -106,6 +106,18 @@ static inline enum fb_jvm_cpu_state fb_jvm_cpu_epilogue_at(uint64_t pc)
     return FB_JVM_FRAME_SIZED;
 }
 
+/* stp xA, xB, [sp, #-16]!; bl; ldp xA, xB, [sp], #16. */
+static inline uint32_t fb_jvm_cpu_pushed(uint64_t pc)
+{
+    uint32_t code;
+
+    if (!fb_jvm_read_32(pc, &code))
+        return 0;
+    if ((code & 0xfc000000) == 0x94000000 && !fb_jvm_read_32(pc + 4, &code))
+        return 0;
+    return (code & 0xffff83e0) == 0xa8c103e0 && (code & 0x7c1f) != 0x781d ? 16 : 0;
+}
+
 static inline enum fb_jvm_cpu_state fb_jvm_cpu_frame(uint64_t entry, bool complete, uint64_t pc)
 {
     return complete ? fb_jvm_cpu_epilogue_at(pc) : fb_jvm_cpu_prologue_at(entry, pc);

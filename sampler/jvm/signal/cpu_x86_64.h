@@ -131,6 +131,27 @@ static inline enum fb_jvm_cpu_state fb_jvm_cpu_epilogue_at(uint64_t pc)
     return poll ? FB_JVM_FRAME_NONE : FB_JVM_FRAME_SIZED;
 }
 
+/* push; push; call; pop; pop: what is taken off from here on more than is put on. */
+static inline uint32_t fb_jvm_cpu_pushed(uint64_t pc)
+{
+    uint64_t words[2];
+    uint8_t *code = (uint8_t *)words;
+    int32_t bytes = 0;
+    unsigned at = 0;
+
+    if (!fb_jvm_read_64(pc, &words[0]) || !fb_jvm_read_64(pc + 8, &words[1]))
+        return 0;
+    for (; (code[at] & 0xf8) == 0x50 && at < 2; at++)
+        bytes -= 8;
+    if (code[at] == 0xe8)
+        at += 5;
+    else if (at > 0)
+        return 0;
+    for (; (code[at] & 0xf8) == 0x58 && code[at] != 0x5d && at < 9; at++)
+        bytes += 8;
+    return bytes > 0 ? (uint32_t)bytes : 0;
+}
+
 static inline enum fb_jvm_cpu_state fb_jvm_cpu_frame(uint64_t entry, bool complete, uint64_t pc)
 {
     return complete ? fb_jvm_cpu_epilogue_at(pc) : fb_jvm_cpu_prologue_at(entry, pc);

@@ -166,12 +166,15 @@ static bool leave_by_state(struct fb_jvm_frame *f, enum fb_jvm_cpu_state state,
     return caller_by_state(f, state, frame_bytes, &c) && is_return(f, c.pc) && leave_to(f, &c);
 }
 
+/* The barrier at a method's entry has a word between (x86: -1, or where to go on). */
 static bool leave_by_fp(struct fb_jvm_frame *f)
 {
     struct caller c = {.sp = f->fp + 16, .fp_known = true};
 
     if (!f->fp_known || f->fp < f->sp || !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
         return false;
+    if (c.pc == UINT64_MAX && FB_CPU_RETURN_ON_STACK && load(f, f->fp + 16, &c.pc))
+        c.sp += 8;
     c.pc = fb_cpu_return_address(c.pc);
     return is_return(f, c.pc) && leave_to(f, &c);
 }
