@@ -56,7 +56,12 @@ struct reader {
     } kinds[KINDS + 1], setting, lost, jvm; /* program 0: the chunk has no such class */
     struct kind asked_kind;                 /* a class by its name that kinds[] does not have */
     uint64_t counts[KINDS + 1];             /* samples by kind */
-    const struct kind *kept;                /* whose samples are in the profile; NULL none yet */
+    struct {
+        size_t type; /* the first kind of the same type */
+        bool wanted;
+    } roles[KINDS + 1];      /* as the settings of the chunk say */
+    const struct kind *kept; /* whose samples are in the profile; NULL none yet */
+    size_t kept_at;
     bool only_counts;
     bool is_wall; /* ExecutionSample is async-profiler's wall clock */
     uint64_t lost_stacks, lost_samples, no_weight;
@@ -140,6 +145,21 @@ static void find_asked(struct reader *r)
             (struct kind){r->asked, r->asked, "nanoseconds", WEIGH_TICKS, "duration", NULL};
 }
 
+static void set_roles(struct reader *r)
+{
+    for (size_t i = 0; i <= KINDS; i++) {
+        const struct kind *kind = kind_at(r, i);
+        size_t k = 0;
+
+        if (!kind->class)
+            continue;
+        while (strcmp(type_of(r, kind_at(r, k)), type_of(r, kind)) != 0)
+            k++;
+        r->roles[i].type = k;
+        r->roles[i].wanted = !r->asked || is_asked(r, kind);
+    }
+}
+
 /* ---- samples ---- */
 
 static void set_about(struct reader *r, const struct kind *kind, uint64_t key)
@@ -186,12 +206,14 @@ static bool take_sample(struct reader *r, size_t i, struct fb_wire_in *in)
     struct fb_jfr_value values[F_COUNT] = {0};
 
     r->counts[i]++;
-    if (r->asked && !is_asked(r, kind))
+    if (!r->roles[i].wanted)
         return true;
-    if (!r->kept)
+    if (!r->kept) {
         r->kept = kind;
+        r->kept_at = i;
+    }
     /* Those of one type are added up, though their events are of two classes. */
-    if (strcmp(type_of(r, r->kept), type_of(r, kind)) != 0)
+    if (r->roles[i].type != r->roles[r->kept_at].type)
         r->only_counts = true;
     if (r->only_counts)
         return true;
@@ -330,6 +352,7 @@ static enum fb_status read_events(struct reader *r, struct fb_err *err)
 
     while (fb_jfr_event_next(&in, &event)) /* what samples mean depends on the settings */
         take_fact(r, &event);
+    set_roles(r);
     in = r->chunk.bytes;
     while (fb_jfr_event_next(&in, &event)) {
         size_t from = in.pos - event.payload.len;

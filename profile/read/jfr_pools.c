@@ -15,6 +15,7 @@ struct fb_jfr_entry {
     struct fb_jfr_text text;
     uint32_t made; /* its string, stack or thread in the profile; NOT_MADE */
     uint32_t signature;
+    fb_frame_id frame; /* of a method: that of the type b and line c it was last met with; 0 none */
 };
 
 static const struct {
@@ -277,7 +278,7 @@ uint32_t fb_jfr_class_name(struct fb_jfr_pools *pools, uint64_t key)
 }
 
 /* "class.method", the method alone where its class has no name (native code). */
-static const struct fb_jfr_entry *method(struct fb_jfr_pools *pools, uint64_t key)
+static struct fb_jfr_entry *method(struct fb_jfr_pools *pools, uint64_t key)
 {
     struct fb_jfr_entry *e = find(pools, FB_JFR_METHODS, key);
     uint32_t class;
@@ -321,10 +322,10 @@ static void set_kind(const struct fb_jfr_pools *pools, const char *type, bool ha
         f->kind = FB_FRAME_JIT;
 }
 
-static fb_frame_id put_frame(struct fb_jfr_pools *pools, const struct fb_jfr_value *v)
+static fb_frame_id make_frame(struct fb_jfr_pools *pools, const struct fb_jfr_entry *m,
+                              uint64_t type_key, uint64_t line)
 {
-    const struct fb_jfr_entry *m = method(pools, v[0].number);
-    uint32_t type = entry_string(pools, FB_JFR_FRAME_TYPES, v[2].number);
+    uint32_t type = entry_string(pools, FB_JFR_FRAME_TYPES, type_key);
     struct fb_frame f = {0};
 
     if (m) {
@@ -336,9 +337,23 @@ static fb_frame_id put_frame(struct fb_jfr_pools *pools, const struct fb_jfr_val
     set_kind(pools, fb_profile_text(pools->p, type), m && m->a != 0, &f);
     if (f.kind == FB_FRAME_NATIVE || f.kind == FB_FRAME_KERNEL)
         f.signature = 0; /* "()L;" of async-profiler */
-    else if ((int64_t)v[1].number > 0 && v[1].number < INT32_MAX)
-        f.line = (uint32_t)v[1].number;
+    else if (line > 0 && line < INT32_MAX)
+        f.line = (uint32_t)line;
     return fb_profile_frame_put(pools->p, &f);
+}
+
+static fb_frame_id put_frame(struct fb_jfr_pools *pools, const struct fb_jfr_value *v)
+{
+    struct fb_jfr_entry *m = method(pools, v[0].number);
+
+    if (!m)
+        return make_frame(pools, NULL, v[2].number, 0);
+    if (m->frame.n == 0 || m->b != v[2].number || m->c != v[1].number) {
+        m->frame = make_frame(pools, m, v[2].number, v[1].number);
+        m->b = v[2].number;
+        m->c = v[1].number;
+    }
+    return m->frame;
 }
 
 /* Frames come leaf first. */
