@@ -79,6 +79,16 @@ const struct fb_writer fb_writers[] = {
     {NULL, NULL, NULL, 0, NULL},
 };
 
+const struct fb_pair_writer fb_pair_writers[] = {
+    {"flamebearer", fb_flamebearer_write_pair},
+    {NULL, NULL},
+};
+
+const struct fb_layer_writer fb_layer_writers[] = {
+    {"firefox", fb_firefox_write_layers},
+    {NULL, NULL},
+};
+
 bool fb_profile_is_marked(const void *head, size_t n)
 {
     return fb_bank_sniff(head, n) || fb_jfr_sniff(head, n) || fb_pprof_sniff(head, n) ||

@@ -99,9 +99,25 @@ struct fb_writer {
     void (*write)(const struct fb_profile *p, fb_canonical_fn canonical, struct fb_buf *out);
 };
 
-/* Both tables end with a row whose name is NULL. */
+/* A format of fb_writers[] that holds two profiles, a baseline and what is compared with it. */
+struct fb_pair_writer {
+    const char *name;
+    enum fb_status (*write)(const struct fb_profile *left, const struct fb_profile *right,
+                            fb_canonical_fn canonical, struct fb_buf *out, struct fb_err *err);
+};
+
+/* One that has categories. */
+struct fb_layer_writer {
+    const char *name;
+    void (*write)(const struct fb_profile *p, fb_canonical_fn canonical,
+                  const struct fb_write_layers *layers, struct fb_buf *out);
+};
+
+/* All tables end with a row whose name is NULL. */
 extern const struct fb_reader fb_readers[];
 extern const struct fb_writer fb_writers[];
+extern const struct fb_pair_writer fb_pair_writers[];
+extern const struct fb_layer_writer fb_layer_writers[];
 
 /* The reader by name, or (format NULL) by the content.  FB_EUSAGE or FB_EFORMAT. */
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
