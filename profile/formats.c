@@ -6,6 +6,7 @@
 #include "profile/read/firefox.h"
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
+#include "profile/read/gperftools.h"
 #include "profile/read/jfr.h"
 #include "profile/read/json_kind.h"
 #include "profile/read/perf_script.h"
@@ -49,6 +50,8 @@ const struct fb_reader fb_readers[] = {
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"jfr", "a recording of JDK Flight Recorder or async-profiler", fb_jfr_sniff, fb_jfr_read},
+    {"gperftools", "a CPU profile of gperftools, or Java's of that shape", fb_gperftools_sniff,
+     fb_gperftools_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
     {"perf-script", "the text of 'perf script'", fb_perf_script_sniff, fb_perf_script_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
@@ -92,7 +95,7 @@ const struct fb_layer_writer fb_layer_writers[] = {
 bool fb_profile_is_marked(const void *head, size_t n)
 {
     return fb_bank_sniff(head, n) || fb_jfr_sniff(head, n) || fb_pprof_sniff(head, n) ||
-           fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
+           fb_gperftools_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
