@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "base/vec.h"
 #include "cli/account.h"
+#include "cli/arm_steps.h"
 #include "cli/say.h"
 #include "symbolize/symbolize.h"
 
@@ -112,17 +113,6 @@ enum fb_status fb_load_profile(const struct fb_args *args, const char *path, con
 
 /* ---- arms ---- */
 
-static enum fb_status take_steps(struct fb_arm *arm, struct fb_steps *steps, const char *path,
-                                 struct fb_err *err)
-{
-    if (arm->steps) {
-        fb_steps_free(steps);
-        return fb_fail(err, FB_EUSAGE, "%s: is the second steps file of one arm", path);
-    }
-    arm->steps = steps;
-    return FB_OK;
-}
-
 static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, const char *path,
                                    struct fb_err *err)
 {
@@ -134,25 +124,21 @@ static enum fb_status take_profile(struct fb_arm *arm, struct fb_profile *p, con
     return FB_OK;
 }
 
-/* A bank and JSON have their own marks, and steps have theirs; what is neither may be folded text. */
-static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm,
+/* A bank and JSON have their own marks, and steps have theirs; what is neither may be folded text.
+ */
+static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm, size_t number,
                                 struct fb_source *in, struct fb_err *err)
 {
-    const char *head, *bytes, *path = fb_source_name(in);
+    const char *head, *path = fb_source_name(in);
     const struct fb_reader *reader;
     struct fb_profile *p;
-    struct fb_steps *steps;
     size_t n;
-    enum fb_status r = fb_source_head(in, FB_SNIFF_BYTES, &head, &n, err);
+    enum fb_status r = fb_source_head(in, FB_STEPS_HEAD, &head, &n, err);
 
     if (r != FB_OK)
         return r;
-    if (!fb_profile_is_marked(head, n) && fb_steps_sniff(head, n)) {
-        r = fb_source_all(in, &bytes, &n, err);
-        if (r == FB_OK)
-            r = fb_steps_parse(bytes, n, path, &steps, err);
-        return r == FB_OK ? take_steps(arm, steps, path, err) : r;
-    }
+    if (!fb_profile_is_marked(head, n) && fb_arm_steps_sniff(head, n))
+        return fb_arm_steps_take(args, arm, number, in, err);
     if (n > 0 && fb_reader_find(in, NULL, &reader, err) != FB_OK)
         return fb_fail(
             err, FB_EFORMAT,
@@ -163,22 +149,23 @@ static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm,
     return r == FB_OK ? take_profile(arm, p, path, err) : r;
 }
 
-static enum fb_status load_file(const struct fb_args *args, struct fb_arm *arm, const char *path,
-                                struct fb_err *err)
+static enum fb_status load_file(const struct fb_args *args, struct fb_arm *arm, size_t number,
+                                const char *path, struct fb_err *err)
 {
     struct fb_source *in;
     enum fb_status r = fb_source_open(path, &in, err);
 
     if (r != FB_OK)
         return r;
-    r = take_file(args, arm, in, err);
+    r = take_file(args, arm, number, in, err);
     fb_source_close(in);
     return r;
 }
 
-static enum fb_status load_arm(const struct fb_args *args, struct fb_arm *arm, const char *argument,
-                               const char *steps, struct fb_err *err)
+static enum fb_status load_arm(const struct fb_args *args, struct fb_arm *arm, size_t number,
+                               struct fb_err *err)
 {
+    const char *argument = args->items[number], *steps = fb_args_nth(args, "steps", number);
     char *paths = fb_strdup(argument), *next = paths;
     enum fb_status r = FB_OK;
 
@@ -187,33 +174,17 @@ static enum fb_status load_arm(const struct fb_args *args, struct fb_arm *arm, c
     while (next && r == FB_OK) {
         char *path = strsep(&next, ",");
 
-        r = load_file(args, arm, path, err);
+        r = load_file(args, arm, number, path, err);
     }
     free(paths);
     if (r == FB_OK && steps && arm->steps)
         r = fb_fail(err, FB_EUSAGE, "%s: has steps already, '--steps %s' are the second", argument,
                     steps);
     if (r == FB_OK && steps)
-        r = fb_steps_read(steps, &arm->steps, err);
+        r = fb_arm_steps_read(args, arm, number, steps, err);
     if (r == FB_OK && !arm->steps && arm->profile)
         arm->steps = fb_steps_of_profile(arm->profile, argument);
     return r;
-}
-
-/* Counters, overlap and health of an arm's steps, and the warnings of their file. */
-static enum fb_status finish_steps(struct fb_arm *arm, bool say_warnings, struct fb_err *err)
-{
-    if (!arm->steps)
-        return FB_OK;
-    if (arm->profile && fb_steps_add_counters(arm->steps, arm->profile) == 0 &&
-        arm->profile->has_times)
-        return fb_fail(err, FB_EFORMAT,
-                       "%s: no step of '%s' overlaps the profile (are they of the same run?)",
-                       arm->name, arm->steps->source);
-    fb_steps_judge(arm->steps);
-    for (size_t i = 0; say_warnings && i < arm->steps->warnings_count; i++)
-        fb_say("%s: %s", arm->steps->source, arm->steps->warnings[i]);
-    return FB_OK;
 }
 
 static void view_add(struct fb_view *view, struct fb_arm *arm, fb_canonical_fn canonical)
@@ -288,11 +259,11 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     for (size_t i = 0; i < view.count && r == FB_OK; i++) {
         struct fb_arm *arm = &view.arms[i];
 
-        r = load_arm(args, arm, args->items[i], fb_args_nth(args, "steps", i), err);
+        r = load_arm(args, arm, i, err);
         if (r == FB_OK && !arm->profile && (flags & FB_VIEW_NEEDS_PROFILE))
             r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
         if (r == FB_OK)
-            r = finish_steps(arm, !(flags & FB_VIEW_STEPS_SHOWN), err);
+            r = fb_arm_steps_finish(args, arm, i, !(flags & FB_VIEW_STEPS_SHOWN), err);
         if (r == FB_OK && arm->profile)
             fb_account_say(arm->profile, arm->name);
         if (r == FB_OK && arm->profile && by_thread)
@@ -315,7 +286,7 @@ void fb_view_done(struct fb_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         fb_profile_free(view->arms[i].profile);
-        fb_steps_free(view->arms[i].steps);
+        fb_arm_steps_done(&view->arms[i]);
         free(view->arms[i].node_of_stack);
         free(view->arms[i].name);
     }

@@ -1,8 +1,9 @@
 /* load.h - arms from the command line: a profile, its steps, or both, ready to be looked at.
  *
- * An argument is "FILE" or "FILE,FILE": a bank (or any profile) and a job log (or any steps file),
- * told apart by their content.  --steps gives the steps of the arms in their order; without any,
- * the marks in the bank are the steps.  Damage, losses and skipped lines are said on stderr. */
+ * An argument is "FILE" or "FILE,FILE...": a bank (or any profile), job logs (or any files of
+ * steps, joined where there are several) and side counters, told apart by their content.  --steps
+ * gives the steps of the arms in their order; without any, the marks in the bank are the steps.
+ * Damage, losses and skipped lines are said on stderr. */
 #ifndef FB_CLI_LOAD_H
 #define FB_CLI_LOAD_H
 
@@ -17,7 +18,9 @@ struct fb_arm {
     char *name;                 /* the first file as typed                  */
     struct fb_profile *profile; /* NULL where there is only a steps file    */
     struct fb_steps *steps;     /* NULL where there are none                */
-    uint32_t *node_of_stack;    /* of the view                              */
+    struct fb_side **sides;     /* counters beside the steps                */
+    size_t sides_count, sides_room;
+    uint32_t *node_of_stack; /* of the view                              */
 };
 
 /* All arms of a command under one table of functions and one call tree. */
@@ -83,9 +86,14 @@ void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
     {                                                                                              \
         "jobs", 0, "N", "threads that may read large text (default: 1)"                            \
     }
-#define FB_OPTIONS_WINDOW                                                                          \
+#define FB_OPTIONS_STEPS                                                                           \
     {"steps", 's', "FILE", "steps: a job log, a load generator's output or a TSV"},                \
-        {"step", 0, "STEP", "this step only, by its number, name or offered rate"},                \
+        {"plan", 0, "PLAN", "steps without times: start=T,step=S[,skip=S,length=S,rates=R:R...]"}, \
+    {                                                                                              \
+        "clock-offset", 0, "SECONDS", "added to the times of the steps: the arm's clock is ahead"  \
+    }
+#define FB_OPTIONS_WINDOW                                                                          \
+    FB_OPTIONS_STEPS, {"step", 0, "STEP", "this step only, by its number, name or offered rate"},  \
         {"from", 0, "TIME", "from this time on: epoch seconds, ISO 8601, +S or -S"},               \
     {                                                                                              \
         "to", 0, "TIME", "up to this time"                                                         \

@@ -17,6 +17,8 @@ struct fb_steps *fb_steps_new(const char *source, const char *format)
 
     steps->source = fb_strdup(source);
     steps->format = format;
+    steps->onset_s = NAN;
+    fb_strings_init(&steps->texts);
     return steps;
 }
 
@@ -69,13 +71,7 @@ struct fb_step *fb_steps_add(struct fb_steps *steps)
 
     fb_vec_reserve(&steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
     s = &steps->items[steps->count++];
-    *s = (struct fb_step){
-        .arm = fb_strdup(""),
-        .mode = fb_strdup(""),
-        .tier = fb_strdup(""),
-        .source = fb_strdup(""),
-        .why = fb_strdup(""),
-    };
+    *s = (struct fb_step){.arm = "", .mode = "", .tier = "", .source = "", .why = fb_strdup("")};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *(double *)(void *)((char *)s + numbers[i]) = NAN;
     for (size_t i = 0; i < FB_STEP_ERRORS; i++)
@@ -83,12 +79,29 @@ struct fb_step *fb_steps_add(struct fb_steps *steps)
     return s;
 }
 
-void fb_step_text_put(char **field, const char *text)
+static void step_done(struct fb_step *s)
 {
-    char *copy = fb_strdup(text);
+    free(s->counters);
+    free(s->name);
+    free(s->why);
+}
 
-    free(*field);
-    *field = copy;
+void fb_steps_drop(struct fb_steps *steps)
+{
+    if (steps->count > 0)
+        step_done(&steps->items[--steps->count]);
+}
+
+enum fb_status fb_steps_room(const struct fb_steps *steps, struct fb_err *err)
+{
+    if (steps->count < FB_STEPS_MAX)
+        return FB_OK;
+    return fb_fail(err, FB_ELIMIT, "more than %d steps; a file has at most so many", FB_STEPS_MAX);
+}
+
+const char *fb_steps_text(struct fb_steps *steps, const char *text)
+{
+    return fb_strings_get(&steps->texts, fb_strings_put_z(&steps->texts, text));
 }
 
 void fb_step_error_add(struct fb_step *s, enum fb_step_error error, double count)
@@ -99,12 +112,40 @@ void fb_step_error_add(struct fb_step *s, enum fb_step_error error, double count
     s->errors_by[error] = (isnan(s->errors_by[error]) ? 0 : s->errors_by[error]) + count;
 }
 
-void fb_step_counter_add(struct fb_step *s, const char *name, double value)
+void fb_step_counter_add(struct fb_steps *steps, struct fb_step *s, const char *name, double value)
 {
     if (s->counters_count >= FB_STEP_COUNTERS_MAX)
         return;
     fb_vec_reserve(&s->counters, &s->counters_room, s->counters_count + 1, sizeof *s->counters);
-    s->counters[s->counters_count++] = (struct fb_step_counter){fb_strdup(name), value};
+    s->counters[s->counters_count++] = (struct fb_step_counter){fb_steps_text(steps, name), value};
+}
+
+void fb_step_percentile_put(struct fb_step *s, double point, double seconds)
+{
+    static const double wanted[] = {0.5, 0.9, 0.99, 0.999};
+    double *const values[] = {&s->p50_s, &s->p90_s, &s->p99_s, &s->p999_s};
+    double *const points[] = {&s->p50_point, &s->p90_point, &s->p99_point, &s->p999_point};
+
+    for (size_t i = 0; i < 4 && seconds >= 0; i++) {
+        if (fabs(point - wanted[i]) > 1e-6)
+            continue;
+        *values[i] = seconds;
+        *points[i] = wanted[i];
+    }
+}
+
+void fb_step_status_add(struct fb_step *s, double status, double count)
+{
+    if (!(count > 0))
+        return;
+    if (status >= 200 && status < 400)
+        s->delivered = (isnan(s->delivered) ? 0 : s->delivered) + count;
+    else if (status >= 400 && status < 500)
+        fb_step_error_add(s, FB_ERROR_HTTP_4XX, count);
+    else if (status >= 500 && status < 600)
+        fb_step_error_add(s, FB_ERROR_HTTP_5XX, count);
+    else
+        fb_step_error_add(s, status >= 100 ? FB_ERROR_HTTP_OTHER : FB_ERROR_CONNECT, count);
 }
 
 double fb_step_counter(const struct fb_step *s, const char *name)
@@ -170,6 +211,14 @@ void fb_steps_warn(struct fb_steps *steps, const char *fmt, ...)
     steps->warnings[steps->warnings_count++] = fb_strdup(text);
 }
 
+void fb_steps_warn_closed_loop(struct fb_steps *steps, const char *tool)
+{
+    fb_steps_warn(steps,
+                  "%s offers no rate: a slow answer holds back the requests behind it, so that its "
+                  "latencies leave out who would have waited (coordinated omission)",
+                  tool);
+}
+
 bool fb_text_line(const char *text, size_t len, size_t *at, const char **ret_line, size_t *ret_len)
 {
     const char *line = text + *at, *end;
@@ -188,17 +237,41 @@ bool fb_text_line(const char *text, size_t len, size_t *at, const char **ret_lin
     return true;
 }
 
-static void step_done(struct fb_step *s)
+bool fb_line_begins(const char *text, size_t len, const char *prefix)
 {
-    for (size_t i = 0; i < s->counters_count; i++)
-        free(s->counters[i].name);
-    free(s->counters);
-    free(s->name);
-    free(s->arm);
-    free(s->mode);
-    free(s->tier);
-    free(s->source);
-    free(s->why);
+    size_t n = strlen(prefix);
+
+    return len >= n && memcmp(text, prefix, n) == 0;
+}
+
+bool fb_text_has_line(const char *text, size_t len, const char *prefix)
+{
+    const char *line;
+    size_t at = 0, n;
+
+    while (fb_text_line(text, len, &at, &line, &n))
+        if (fb_line_begins(line, n, prefix))
+            return true;
+    return false;
+}
+
+double fb_text_number(const char *text, size_t len)
+{
+    char copy[64], *end;
+    double value;
+
+    while (len > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        len--;
+    }
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    if (len == 0 || len >= sizeof copy || strspn(text, "0123456789+-.eE") < len)
+        return NAN;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    value = strtod(copy, &end);
+    return *end != '\0' || !isfinite(value) ? NAN : value;
 }
 
 void fb_steps_free(struct fb_steps *steps)
@@ -211,6 +284,7 @@ void fb_steps_free(struct fb_steps *steps)
         free(steps->warnings[i]);
     free(steps->items);
     free(steps->warnings);
+    fb_strings_done(&steps->texts);
     free(steps->source);
     free(steps);
 }

@@ -1,26 +1,32 @@
-/* The list itself, the table of formats, and the values that follow from a record. */
+/* The table of formats, and the values that follow from a record. */
 #include "steps/steps.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/vec.h"
-#include "steps/joblog.h"
 #include "steps/list.h"
-#include "steps/nighthawk.h"
-#include "steps/tsv.h"
+#include "steps/read/readers.h"
+#include "steps/windows.h"
 
-static const struct fb_steps_reader readers[] = {
-    {"job-log", "a job log with #NH-STEP lines", true, fb_joblog_sniff, fb_joblog_read},
-    {"nighthawk", "the JSON of the load generator Nighthawk", true, fb_nighthawk_sniff,
-     fb_nighthawk_read},
-    {"tsv", "a table with a header row of column names, separated by tabs", false, fb_tsv_sniff,
-     fb_tsv_read},
+/* In the order of preference: what is told by more comes first. */
+static const struct fb_steps_reader *const readers[] = {
+    &fb_steps_reader_joblog,     &fb_steps_reader_fortio,     &fb_steps_reader_ghz,
+    &fb_steps_reader_vegeta,     &fb_steps_reader_autocannon, &fb_steps_reader_oha,
+    &fb_steps_reader_k6_summary, &fb_steps_reader_json,       &fb_steps_reader_nighthawk,
+    &fb_steps_reader_h2load,     &fb_steps_reader_wrk,        &fb_steps_reader_hey,
+    &fb_steps_reader_k6_csv,     &fb_steps_reader_hey_csv,    &fb_steps_reader_jtl,
+    &fb_steps_reader_jtl_xml,    &fb_steps_reader_h2load_log, &fb_steps_reader_tsv,
 };
+
+enum { READERS = sizeof readers / sizeof *readers };
+
+const char *fb_steps_format(size_t i, const char **ret_what)
+{
+    if (i >= READERS)
+        return NULL;
+    *ret_what = readers[i]->what;
+    return readers[i]->name;
+}
 
 /* ---- reading ---- */
 
@@ -30,73 +36,86 @@ static enum fb_status unknown_format(const char *name, size_t len, struct fb_err
         return fb_fail(err, FB_EFORMAT, "%s: the file is empty; the steps of a run were expected",
                        name);
     return fb_fail(err, FB_EFORMAT,
-                   "%s: no steps were found: a job log with '#NH-STEP' lines, a Nighthawk JSON "
-                   "document, or a table with tabs between the names in its first row (name, "
+                   "%s: no steps were found: a job log with '#NH-STEP' lines, the result of a load "
+                   "generator, or a table with tabs between the names in its first row (name, "
                    "start, end, offered, delivered, warmup ...) was expected",
                    name);
 }
 
-/* Samples of a moment that two steps share would count twice; headers in whole seconds may touch.
- */
-static void overlaps_check(struct fb_steps *steps)
+static const struct fb_steps_reader *reader_find(const char *head, size_t n)
 {
-    static const int64_t grain_ns = 1000000000;
-
-    for (size_t i = 1; i < steps->count; i++) {
-        const struct fb_step *before = &steps->items[i - 1], *s = &steps->items[i];
-
-        if (before->start_ns != 0 && s->start_ns != 0 && s->start_ns < before->end_ns - grain_ns &&
-            before->start_ns < s->end_ns - grain_ns)
-            fb_steps_warn(steps, "line %u: step %s begins %.1f s before step %s ends", s->line,
-                          s->name, (double)(before->end_ns - s->start_ns) / 1e9, before->name);
-    }
+    for (size_t i = 0; i < READERS; i++)
+        if (readers[i]->sniff(head, n))
+            return readers[i];
+    return NULL;
 }
 
-bool fb_steps_sniff(const char *text, size_t len)
+bool fb_steps_sniff(const char *head, size_t n)
 {
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        if (readers[i].sniff(text, len))
-            return true;
+    return reader_find(head, n) != NULL;
+}
+
+/* Errors of the source name it already, those of a reader do not. */
+static enum fb_status within_source(const char *name, struct fb_err *err)
+{
+    size_t n = strlen(name);
+
+    if (strncmp(err->text, name, n) == 0 && err->text[n] == ':')
+        return err->status;
+    return fb_within(err, "%s", name);
+}
+
+enum fb_status fb_steps_read_source(struct fb_source *in, const struct fb_plan *plan,
+                                    struct fb_steps **ret_steps, struct fb_err *err)
+{
+    const char *name = fb_source_name(in), *head;
+    const struct fb_steps_reader *reader;
+    struct fb_steps *steps;
+    size_t n;
+    enum fb_status r = fb_source_head(in, FB_STEPS_HEAD, &head, &n, err);
+
+    if (r != FB_OK)
+        return r;
+    reader = reader_find(head, n);
+    if (!reader && n < FB_STEPS_HEAD)
+        return unknown_format(name, n, err);
+    if (!reader) /* other programs may have said a lot before the first step */
+        reader = &fb_steps_reader_joblog;
+    steps = fb_steps_new(name, reader->name);
+    steps->has_generator = reader->has_generator;
+    steps->plan = plan;
+    r = reader->read(in, steps, err);
+    steps->plan = NULL;
+    if (r != FB_OK) {
+        fb_steps_free(steps);
+        return within_source(name, err);
     }
-    return false;
+    for (size_t k = 0; k < steps->count; k++)
+        steps->items[k].source = fb_steps_text(steps, name);
+    fb_steps_windows_check(steps);
+    *ret_steps = steps;
+    return FB_OK;
+}
+
+enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err)
+{
+    struct fb_source *in;
+    enum fb_status r = fb_source_open(path, &in, err);
+
+    if (r != FB_OK)
+        return r;
+    r = fb_steps_read_source(in, NULL, ret_steps, err);
+    fb_source_close(in);
+    return r;
 }
 
 enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
                               struct fb_steps **ret_steps, struct fb_err *err)
 {
-    if (len > FB_STEPS_TEXT_MAX)
-        return fb_fail(err, FB_ELIMIT, "%s: %zu bytes; a file of steps has at most %d", name, len,
-                       FB_STEPS_TEXT_MAX);
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        struct fb_steps *steps;
-        enum fb_status r;
+    struct fb_source *in = fb_source_of_bytes(text, len, name);
+    enum fb_status r = fb_steps_read_source(in, NULL, ret_steps, err);
 
-        if (!readers[i].sniff(text, len))
-            continue;
-        steps = fb_steps_new(name, readers[i].name);
-        steps->has_generator = readers[i].has_generator;
-        r = readers[i].read(text, len, steps, err);
-        if (r != FB_OK) {
-            fb_steps_free(steps);
-            return fb_within(err, "%s", name);
-        }
-        for (size_t k = 0; k < steps->count; k++)
-            fb_step_text_put(&steps->items[k].source, name);
-        overlaps_check(steps);
-        *ret_steps = steps;
-        return FB_OK;
-    }
-    return unknown_format(name, len, err);
-}
-
-enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err)
-{
-    struct fb_buf text = {.max = FB_STEPS_TEXT_MAX};
-    enum fb_status r = fb_file_read_unpacked(path, &text, err);
-
-    if (r == FB_OK)
-        r = fb_steps_parse(text.data ? text.data : "", text.len, path, ret_steps, err);
-    fb_buf_done(&text);
+    fb_source_close(in);
     return r;
 }
 

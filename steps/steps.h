@@ -18,10 +18,14 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/source.h"
+#include "base/strings.h"
 #include "profile/profile.h"
 #include "steps/coverage.h"
 #include "steps/limits.h"
+#include "steps/plan.h"
 #include "steps/ramp.h"
+#include "steps/side.h"
 
 /* Health marks of a step; FB_STEP_VOID ... give no verdict, the *_NOTE ones only warn. */
 enum fb_step_health {
@@ -63,17 +67,18 @@ enum fb_step_error {
 };
 
 struct fb_step_counter { /* one of the generator's own, by its own name */
-    char *name;
+    const char *name;    /* owned by the list */
     double value;
 };
 
 struct fb_step {
-    char *name;    /* "200 (warmup)", "3000", a mark's name; never NULL */
-    char *arm;     /* as the source names it; "" unknown                */
-    char *mode;    /* "http1", "grpc-unary" ...; "" unknown             */
-    char *tier;    /* "tiny", "realistic" ...; "" unknown               */
-    char *source;  /* path of the file that it was read from; "" none   */
-    uint32_t line; /* of that file; 0 none                              */
+    char *name; /* "200 (warmup)", "3000", a mark's name; never NULL */
+    /* never NULL, owned by the list */
+    const char *arm;    /* as the source names it; "" unknown              */
+    const char *mode;   /* "http1", "grpc-unary" ...; "" unknown           */
+    const char *tier;   /* "tiny", "realistic" ...; "" unknown             */
+    const char *source; /* path of the file that it was read from; "" none */
+    uint32_t line;      /* of that file; 0 none                            */
     bool warmup;
     int64_t start_ns, end_ns;           /* as stated by the source; 0 unknown        */
     double grain_s;                     /* how exact they are: 1 for whole seconds   */
@@ -112,10 +117,14 @@ struct fb_steps {
     const char *format;    /* a reader's name, "marks", "whole", "plan" */
     bool has_generator;    /* a load generator wrote them: no result is a failure of the step */
     double clock_offset_s; /* was added to all times of the source; 0 none */
-    const double *limits;  /* of the health rules, by enum fb_limit; NULL: the defaults */
+    const struct fb_plan *plan; /* while they are read; NULL none */
+    bool is_planned;            /* their times are those of a plan */
+    double onset_s;             /* shift with which the arm's CPU follows them best; NAN unknown */
+    const double *limits;       /* of the health rules, by enum fb_limit; NULL: the defaults */
     struct fb_step *items;
     size_t count, room;
-    char **warnings; /* sentences about the file itself (cut JSON at line n ...) */
+    struct fb_strings texts; /* what the steps' texts are kept in */
+    char **warnings;         /* sentences about the file itself (cut JSON at line n ...) */
     size_t warnings_count, warnings_room;
 };
 
@@ -135,14 +144,47 @@ double fb_step_counter(const struct fb_step *s, const char *name);
 /* "http 4xx", "timeout" ...: the words of a class of errors. */
 const char *fb_step_error_word(enum fb_step_error error);
 
-/* Reads a job log, a TSV or a load generator's output; gzip and zstd unpacked. */
+/* Bytes at the start of a source that tell whether it is steps (fb_source_head()). */
+#define FB_STEPS_HEAD ((size_t)1 << 20)
+
+/* Whether the bytes look like steps at all: then a failure of a read is the sentence to show. */
+bool fb_steps_sniff(const char *head, size_t n);
+
+/* The name of the i-th format and one line on it; NULL behind the last. */
+const char *fb_steps_format(size_t i, const char **ret_what);
+
+/* Reads a job log, a table or a load generator's output, told by its content; gzip and zstd are
+ * unpacked.  Errors name the source.  `plan` (NULL: none) says where the steps are in a source that
+ * does not mark them. */
+enum fb_status fb_steps_read_source(struct fb_source *in, const struct fb_plan *plan,
+                                    struct fb_steps **ret_steps, struct fb_err *err);
 enum fb_status fb_steps_read(const char *path, struct fb_steps **ret_steps, struct fb_err *err);
 enum fb_status fb_steps_parse(const char *text, size_t len, const char *name,
                               struct fb_steps **ret_steps, struct fb_err *err);
 
-/* Whether the bytes look like steps at all: then a failure of fb_steps_parse() is the sentence to
- * show. */
-bool fb_steps_sniff(const char *text, size_t len);
+/* Times for steps that have none, by a plan; first_ns: of the profile's first sample, 0 without
+ * one.  Fails where the source has times of its own. */
+enum fb_status fb_steps_plan(struct fb_steps *steps, const struct fb_plan *plan, int64_t first_ns,
+                             struct fb_err *err);
+/* Steps that a plan alone gives, without a file of results. */
+enum fb_status fb_steps_of_plan(const struct fb_plan *plan, int64_t first_ns,
+                                struct fb_steps **ret_steps, struct fb_err *err);
+
+/* Where the arm's own CPU says that the steps began: sets onset_s, and warns where that is further
+ * from what they say than their times are exact.  Nothing is moved. */
+void fb_steps_onset_check(struct fb_steps *steps, const struct fb_profile *p);
+/* For steps that do not overlap the profile: "; they would with '--clock-offset 7200' ..." where
+ * that is so, else "".  Yours. */
+char *fb_steps_offset_hint(const struct fb_steps *steps, const struct fb_profile *p);
+
+/* "1.5", "-250ms", "2h" to seconds. */
+enum fb_status fb_steps_offset_parse(const char *text, double *ret_s, struct fb_err *err);
+/* Adds seconds to all times: from the generator's clock to the arm's. */
+void fb_steps_clock_offset(struct fb_steps *steps, double seconds);
+
+/* Appends the steps of `more`, which is freed: one arm in several ramps.  Each step keeps its
+ * source. */
+void fb_steps_join(struct fb_steps *steps, struct fb_steps *more);
 
 /* Steps from the marks of a bank; NULL if it has none. */
 struct fb_steps *fb_steps_of_profile(const struct fb_profile *p, const char *name);

@@ -103,7 +103,8 @@ static void documents_in_a_row_are_steps(void **state)
     assert_int_equal(steps->items[1].line, 3);
     assert_string_equal(steps->items[1].name, "step 2");
     assert_string_equal(steps->warnings[0],
-                        "line 4: the document is cut short or damaged: left out");
+                        "line 4: the document is cut short or damaged (byte 10: the JSON ends "
+                        "where ':' was expected): left out");
     fb_steps_free(steps);
     free(two);
 }
@@ -113,11 +114,12 @@ static void a_document_without_its_sum_is_refused(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"{'results': [" WORKER "]}", "nh.json: line 1: the generator's document has no result "
-                                      "named 'global' in 'results'"},
-        {"{}", "has no result named 'global'"},
+        {"{'results': [" WORKER "]}", "nh.json: line 1: a result of Nighthawk was expected: the "
+                                      "generator's document has no result named 'global'"},
+        {"{}", "nh.json: no steps were found"},
+        {"{'options': {}, 'version': 1}", "has no result named 'global'"},
         {"{'results': 4}", "has no result named 'global'"},
-        {"{'results': [", "nh.json: a Nighthawk document was expected: line 1, column"},
+        {"{'results': [", "nh.json: line 1: a result of Nighthawk was expected: byte"},
     };
 
     (void)state;

@@ -7,8 +7,6 @@
  *
  * Lines that begin with '[' or "run.sh:" are other programs'.  A document that is cut short makes
  * that step's values unknown, never 0: the step stays, with a warning that names the line. */
-#include "steps/joblog.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,41 +14,34 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "steps/base64.h"
+#include "steps/lines.h"
 #include "steps/metrics.h"
-#include "steps/nighthawk.h"
+#include "steps/read/document.h"
+#include "steps/read/nighthawk.h"
+#include "steps/read/readers.h"
 
 #define STEP_MARK "#NH-STEP"
 #define END_MARK  "#NH-END"
 
-enum { SPAN_WARN_PERCENT = 2 };
-
-struct document { /* of one step; doc NULL where it could not be read */
-    struct fb_json_doc *doc;
-    size_t step;
+struct document { /* of one step */
+    struct fb_nighthawk result;
+    bool is_known; /* it could be read */
 };
 
 struct reader {
     struct fb_steps *steps;
-    bool is_open;         /* between #NH-STEP and #NH-END            */
-    size_t line;          /* current line, 1-based                   */
-    size_t step_line;     /* of the open step                        */
-    size_t document_line; /* of the first line behind the header     */
-    bool has_step;        /* the open section has a usable header    */
-    struct fb_buf lines;  /* its document, other programs' lines cut */
-    struct document *documents;
-    size_t documents_count, documents_room;
+    bool is_open;               /* between #NH-STEP and #NH-END            */
+    bool has_step;              /* the open section has a usable header    */
+    size_t line;                /* current line, 1-based                   */
+    size_t step_line;           /* of the open step                        */
+    struct fb_buf lines;        /* its document, other programs' lines cut */
+    struct document *documents; /* of each step */
+    size_t documents_room;
 };
 
-static bool starts_with(const char *line, size_t len, const char *prefix)
+static bool sniff(const char *head, size_t n)
 {
-    size_t n = strlen(prefix);
-
-    return len >= n && memcmp(line, prefix, n) == 0;
-}
-
-bool fb_joblog_sniff(const char *text, size_t len)
-{
-    return starts_with(text, len, STEP_MARK " ") || memmem(text, len, "\n" STEP_MARK " ", 10);
+    return fb_line_begins(head, n, STEP_MARK " ") || memmem(head, n, "\n" STEP_MARK " ", 10);
 }
 
 /* ---- header ---- */
@@ -68,7 +59,7 @@ static bool warmup_value(struct reader *in, const struct fb_json *v)
 
 static int64_t epoch_ns(const struct fb_json *v)
 {
-    double seconds = fb_json_number(v, 0);
+    double seconds = fb_document_number(v);
 
     if (!(seconds > 0) || seconds > 9e9)
         return 0;
@@ -126,6 +117,14 @@ static void metrics_fill(struct fb_step *s, const struct fb_metrics *before,
         s->cpu_source = "metrics";
 }
 
+/* What newer logs may say beside the times. */
+static void texts_read(struct fb_steps *steps, struct fb_step *s, const struct fb_json *header)
+{
+    s->arm = fb_steps_text(steps, fb_json_string(fb_json_get(header, "arm"), ""));
+    s->mode = fb_steps_text(steps, fb_json_string(fb_json_get(header, "mode"), ""));
+    s->tier = fb_steps_text(steps, fb_json_string(fb_json_get(header, "tier"), ""));
+}
+
 static void header_read(struct reader *in, const char *text, size_t len)
 {
     struct fb_metrics before, after;
@@ -133,6 +132,7 @@ static void header_read(struct reader *in, const char *text, size_t len)
     const struct fb_json *header;
     struct fb_step *s;
     struct fb_err err;
+    double rps;
 
     in->has_step = false;
     if (fb_json_parse(text, len, FB_JSON_WHOLE, &doc, NULL, &err) != FB_OK) {
@@ -143,10 +143,11 @@ static void header_read(struct reader *in, const char *text, size_t len)
         return;
     }
     header = fb_json_root(doc);
-    if (fb_json_kind(header) != FB_JSON_OBJECT ||
-        !(fb_json_number(fb_json_get(header, "rps"), -1) >= 0)) {
+    rps = fb_document_get(header, "rps");
+    if (isnan(rps)) {
         fb_steps_warn(in->steps,
-                      "line %zu: " STEP_MARK " has no number 'rps': the step is left out",
+                      "line %zu: " STEP_MARK " has no 'rps' that is a number from 0: the step is "
+                      "left out",
                       in->line);
         fb_json_free(doc);
         return;
@@ -154,7 +155,8 @@ static void header_read(struct reader *in, const char *text, size_t len)
     s = fb_steps_add(in->steps);
     in->has_step = true;
     s->line = (uint32_t)in->line;
-    s->offered = fb_json_number(fb_json_get(header, "rps"), NAN);
+    s->offered = rps;
+    texts_read(in->steps, s, header);
     s->warmup = warmup_value(in, fb_json_get(header, "warmup"));
     s->start_ns = epoch_ns(fb_json_get(header, "start"));
     s->end_ns = epoch_ns(fb_json_get(header, "end"));
@@ -181,9 +183,13 @@ static void section_open(struct reader *in, const char *line, size_t len)
 
     in->is_open = true;
     in->step_line = in->line;
-    in->document_line = in->line + 1;
     in->lines.len = 0;
+    in->lines.overflow = false;
     header_read(in, line + skip, len - skip);
+    if (!in->has_step)
+        return;
+    fb_vec_reserve(&in->documents, &in->documents_room, in->steps->count, sizeof *in->documents);
+    in->documents[in->steps->count - 1] = (struct document){.is_known = false};
 }
 
 /* The first line that begins with '{'; NULL if none does. */
@@ -201,40 +207,50 @@ static void section_close(struct reader *in)
 {
     const char *text = in->lines.len ? in->lines.data : "",
                *brace = document_start(text, in->lines.len);
-    struct fb_json_doc *doc = NULL;
+    struct fb_step *s;
+    struct document *d;
     struct fb_err err;
+    size_t used;
 
     in->is_open = false;
     if (!in->has_step)
         return;
-    if (!brace)
+    s = &in->steps->items[in->steps->count - 1];
+    d = &in->documents[in->steps->count - 1];
+    if (in->lines.overflow)
+        fb_steps_warn(
+            in->steps,
+            "line %zu: step %s: the generator's document behind it has more than %d bytes: "
+            "its values are n/a",
+            in->step_line, s->name, FB_STEPS_TEXT_MAX);
+    else if (!brace)
         fb_steps_warn(in->steps,
                       "line %zu: step %s has no document of the generator: its values are n/a",
-                      in->step_line, in->steps->items[in->steps->count - 1].name);
-    else if (fb_json_parse(brace, in->lines.len - (size_t)(brace - text), FB_JSON_PREFIX, &doc,
-                           NULL, &err) != FB_OK)
+                      in->step_line, s->name);
+    else if (fb_nighthawk_parse(brace, in->lines.len - (size_t)(brace - text), in->steps, s,
+                                &d->result, &used, &err) != FB_OK)
         fb_steps_warn(in->steps,
                       "line %zu: step %s: the generator's document behind it is cut short or "
                       "damaged (%s): its values are n/a",
-                      in->step_line, in->steps->items[in->steps->count - 1].name, err.text);
-    fb_vec_reserve(&in->documents, &in->documents_room, in->documents_count + 1,
-                   sizeof *in->documents);
-    in->documents[in->documents_count++] = (struct document){doc, in->steps->count - 1};
+                      in->step_line, s->name, err.text);
+    else
+        d->is_known = true;
 }
 
 static void line_read(struct reader *in, const char *line, size_t len)
 {
-    if (starts_with(line, len, STEP_MARK " ")) {
+    if (len > 0 && line[0] == '#' && fb_line_begins(line, len, STEP_MARK " ")) {
         if (in->is_open) {
             fb_steps_warn(in->steps, "line %zu: " END_MARK " was expected before the next step",
                           in->line);
             section_close(in);
         }
         section_open(in, line, len);
-    } else if (starts_with(line, len, END_MARK)) {
+    } else if (len > 0 && line[0] == '#' && fb_line_begins(line, len, END_MARK)) {
         if (in->is_open)
             section_close(in);
-    } else if (in->is_open && !starts_with(line, len, "[") && !starts_with(line, len, "run.sh:")) {
+    } else if (in->is_open && (len == 0 || line[0] != '[') &&
+               !fb_line_begins(line, len, "run.sh:")) {
         fb_buf_add(&in->lines, line, len);
         fb_buf_putc(&in->lines, '\n');
     }
@@ -242,52 +258,20 @@ static void line_read(struct reader *in, const char *line, size_t len)
 
 /* ---- the run ---- */
 
-/* The load, the generator's process and the CPU counters cover three spans of time. */
-static void spans_check(struct fb_steps *steps, const struct fb_step *s)
-{
-    double window_s = (double)(s->end_ns - s->start_ns) / 1e9, widest = s->secs, ratio;
-
-    if (window_s > 0)
-        widest = fmax(widest, window_s);
-    if (!isnan(s->cpu_span_s))
-        widest = fmax(widest, s->cpu_span_s);
-    ratio = widest / s->secs;
-    if (!(ratio > 1 + SPAN_WARN_PERCENT / 100.0))
-        return;
-    if (isnan(s->cpu_span_s))
-        fb_steps_warn(steps,
-                      "line %u: step %s: the load ran %.1f s, its window is %.0f s: they differ by "
-                      "over %d %%",
-                      s->line, s->name, s->secs, window_s, SPAN_WARN_PERCENT);
-    else
-        fb_steps_warn(steps,
-                      "line %u: step %s: the load ran %.1f s, its window is %.0f s, the CPU "
-                      "counters span %.1f s: they differ by over %d %%",
-                      s->line, s->name, s->secs, window_s, s->cpu_span_s, SPAN_WARN_PERCENT);
-}
-
 static void documents_fill(struct reader *in)
 {
     enum fb_nighthawk_mode mode = FB_NIGHTHAWK_HTTP;
-    size_t none_delivered = 0, known = 0;
+    size_t known = 0, none_delivered = 0;
 
-    for (size_t i = 0; i < in->documents_count; i++) {
-        const struct document *d = &in->documents[i];
-        enum fb_nighthawk_mode seen =
-            d->doc ? fb_nighthawk_mode(fb_json_root(d->doc)) : FB_NIGHTHAWK_HTTP;
+    for (size_t i = 0; i < in->steps->count; i++)
+        if (in->documents[i].is_known && in->documents[i].result.mode > mode)
+            mode = in->documents[i].result.mode;
+    for (size_t i = 0; i < in->steps->count; i++) {
+        struct fb_step *s = &in->steps->items[i];
 
-        mode = seen > mode ? seen : mode;
-    }
-    for (size_t i = 0; i < in->documents_count; i++) {
-        const struct document *d = &in->documents[i];
-        struct fb_step *s = &in->steps->items[d->step];
-        struct fb_err err;
-
-        if (d->doc && fb_nighthawk_fill(fb_json_root(d->doc), mode, s, &err) != FB_OK)
-            fb_steps_warn(in->steps, "line %u: step %s: %s: its values are n/a", s->line, s->name,
-                          err.text);
+        if (in->documents[i].is_known)
+            fb_nighthawk_apply(&in->documents[i].result, mode, in->steps, s);
         fb_step_window_default(s);
-        spans_check(in->steps, s);
         known += isnan(s->delivered) ? 0 : 1;
         none_delivered += s->delivered == 0 ? 1 : 0;
     }
@@ -296,31 +280,52 @@ static void documents_fill(struct reader *in)
                                  "the generator no connection");
 }
 
-enum fb_status fb_joblog_read(const char *text, size_t len, struct fb_steps *steps,
-                              struct fb_err *err)
+static enum fb_status lines_read(struct reader *in, struct fb_source *source, struct fb_err *err)
 {
-    struct reader in = {.steps = steps};
-    const char *line;
-    size_t at = 0, n;
+    struct fb_lines lines;
+    enum fb_status r = FB_OK;
+    char *line;
+    size_t n;
 
-    while (fb_text_line(text, len, &at, &line, &n) && steps->count < FB_STEPS_MAX) {
-        in.line++;
-        line_read(&in, line, n);
+    fb_lines_init(&lines, source, err);
+    while (r == FB_OK && fb_lines_next(&lines, &line, &n)) {
+        in->line = lines.number;
+        line_read(in, line, n);
+        r = fb_steps_room(in->steps, err);
     }
-    if (in.is_open) {
+    if (r != FB_OK)
+        (void)fb_lines_done(&lines);
+    else
+        r = fb_lines_done(&lines);
+    return r;
+}
+
+static enum fb_status read_all(struct fb_source *source, struct fb_steps *steps, struct fb_err *err)
+{
+    struct reader in = {.steps = steps, .lines = {.max = FB_STEPS_TEXT_MAX}};
+    enum fb_status r = lines_read(&in, source, err);
+
+    if (r == FB_OK && in.is_open) {
         fb_steps_warn(steps, "line %zu: the log ends before the " END_MARK " of its last step",
                       in.line);
         section_close(&in);
     }
-    documents_fill(&in);
-    for (size_t i = 0; i < in.documents_count; i++)
-        fb_json_free(in.documents[i].doc);
+    if (r == FB_OK)
+        documents_fill(&in);
     free(in.documents);
     fb_buf_done(&in.lines);
-    if (steps->count == 0)
+    if (r == FB_OK && steps->count == 0)
         return fb_fail(err, FB_EFORMAT,
                        "no step with a readable " STEP_MARK " header was found%s%s",
                        steps->warnings_count ? "; the first: " : "",
                        steps->warnings_count ? steps->warnings[0] : "");
-    return FB_OK;
+    return r;
 }
+
+const struct fb_steps_reader fb_steps_reader_joblog = {
+    .name = "job-log",
+    .what = "a job log with #NH-STEP lines",
+    .has_generator = true,
+    .sniff = sniff,
+    .read = read_all,
+};
