@@ -123,6 +123,17 @@ const char *fb_json_string(const struct fb_json *v, const char *fallback)
     return json_is_string(of(v)) ? json_string_value(of(v)) : fallback;
 }
 
+void fb_json_put(struct fb_buf *out, const struct fb_json *v, unsigned indent)
+{
+    size_t flags =
+        JSON_ENCODE_ANY | (indent > 0 ? JSON_INDENT(indent) : JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_dumps(of(v), flags);
+
+    if (text)
+        fb_buf_puts(out, text);
+    free(text);
+}
+
 void fb_json_put_string(struct fb_buf *out, const char *text, size_t len)
 {
     size_t at = 0;

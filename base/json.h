@@ -55,6 +55,10 @@ double fb_json_number(const struct fb_json *v, double fallback);
 bool fb_json_bool(const struct fb_json *v, bool fallback);
 const char *fb_json_string(const struct fb_json *v, const char *fallback);
 
+/* Appends the value as text.  indent 0: on one line, and members sorted by key, so that equal
+ * values have equal texts. */
+void fb_json_put(struct fb_buf *out, const struct fb_json *v, unsigned indent);
+
 /* Writing: appends text as a quoted JSON string, escaped so that it is also safe inside an HTML
  * script element ('<' and U+2028/2029 as \u....; bytes that are not UTF-8 as U+FFFD). */
 void fb_json_put_string(struct fb_buf *out, const char *text, size_t len);

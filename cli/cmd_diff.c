@@ -7,6 +7,7 @@
 #include "cli/gate.h"
 #include "cli/load.h"
 #include "cli/pair.h"
+#include "cli/predictions.h"
 #include "cli/say.h"
 
 /* All steps, or those of --step; check_options() has found each. */
@@ -83,47 +84,95 @@ static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
     fb_differs_free(differs);
 }
 
-static enum fb_status add_gate(const struct fb_args *args, const struct fb_diff *diff,
-                               struct fb_gates *gates, struct fb_table **tables, size_t *n,
-                               struct fb_err *err)
+/* What is asked of the diff beside its tables. */
+struct asked {
+    struct fb_gates gates;
+    struct fb_predicted predicted;
+    const char **sums; /* of both, borrowed */
+    size_t sums_count;
+};
+
+static enum fb_status asked_read(const struct fb_args *args, struct asked *ret_asked,
+                                 struct fb_err *err)
 {
+    struct asked a = {0};
+    enum fb_status r = fb_gates_parse(args, &a.gates, err);
+
+    if (r == FB_OK)
+        r = fb_predicted_read(args, &a.predicted, err);
+    a.sums = fb_alloc_array(a.gates.sums_count + a.predicted.sums_count, sizeof *a.sums);
+    for (size_t i = 0; i < a.gates.sums_count; i++)
+        a.sums[a.sums_count++] = a.gates.sums[i];
+    for (size_t i = 0; i < a.predicted.sums_count; i++)
+        a.sums[a.sums_count++] = a.predicted.sums[i];
+    *ret_asked = a;
+    return r;
+}
+
+static void asked_done(struct asked *asked)
+{
+    fb_gates_done(&asked->gates);
+    fb_predicted_done(&asked->predicted);
+    free(asked->sums);
+}
+
+/* Their tables; the sums made for the gates stand behind those of --sum, then the predictions'. */
+static enum fb_status add_answers(const struct fb_args *args, const struct fb_diff *diff,
+                                  struct asked *asked, struct fb_table **tables, size_t *n,
+                                  struct fb_err *err)
+{
+    size_t first_sum = diff->input->sums_count - asked->sums_count;
     bool *wanted = fb_alloc_array(diff->steps_count, sizeof *wanted);
-    enum fb_status r;
+    enum fb_status r = FB_OK;
 
     for (size_t i = 0; i < diff->steps_count; i++)
         wanted[i] = wants_step(args, diff, i);
-    r = fb_gates_judge(gates, args, diff, wanted, &tables[*n], err);
-    *n += r == FB_OK;
+    if (asked->predicted.file != NULL) {
+        r = fb_predicted_judge(&asked->predicted, diff, first_sum + asked->gates.sums_count,
+                               &tables[*n], err);
+        *n += r == FB_OK;
+    }
+    if (r == FB_OK && asked->gates.count > 0) {
+        r = fb_gates_judge(&asked->gates, args, diff, first_sum, wanted, &tables[*n], err);
+        *n += r == FB_OK;
+    }
     free(wanted);
     return r;
 }
 
+static size_t add_step(const struct fb_args *args, const struct fb_diff *diff, size_t i,
+                       struct fb_table **tables)
+{
+    size_t n = 0;
+
+    tables[n++] = fb_render_diff_metrics(diff, i);
+    if (by(args, "layer") && diff->steps[i].layers_count > 0)
+        tables[n++] = fb_render_diff_layers(diff, i);
+    if (by(args, "layer") && fb_render_diff_has_boundaries(diff, i))
+        tables[n++] = fb_render_diff_boundaries(diff, i);
+    if (diff->steps[i].sums_count > 0)
+        tables[n++] = fb_render_diff_sums(diff, i);
+    if (wants_frames(args, &diff->steps[i]))
+        tables[n++] = fb_render_diff_frames(diff, i);
+    return n;
+}
+
 static int say_diff(const struct fb_args *args, const struct fb_view *view,
-                    const struct fb_pair *pair, struct fb_gates *gates)
+                    const struct fb_pair *pair, struct asked *asked)
 {
     const struct fb_diff *diff = pair->diff;
-    struct fb_table **tables = fb_alloc_array(5 * diff->steps_count + 4, sizeof(struct fb_table *));
+    struct fb_table **tables = fb_alloc_array(5 * diff->steps_count + 5, sizeof(struct fb_table *));
     struct fb_err err;
     size_t n = 0;
     int status;
 
     add_differs(args, pair, tables, &n);
     tables[n++] = fb_render_diff_summary(diff);
-    for (size_t i = 0; i < diff->steps_count; i++) {
-        if (!wants_step(args, diff, i))
-            continue;
-        tables[n++] = fb_render_diff_metrics(diff, i);
-        if (by(args, "layer") && diff->steps[i].layers_count > 0)
-            tables[n++] = fb_render_diff_layers(diff, i);
-        if (by(args, "layer") && fb_render_diff_has_boundaries(diff, i))
-            tables[n++] = fb_render_diff_boundaries(diff, i);
-        if (diff->steps[i].sums_count > 0)
-            tables[n++] = fb_render_diff_sums(diff, i);
-        if (wants_frames(args, &diff->steps[i]))
-            tables[n++] = fb_render_diff_frames(diff, i);
-    }
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (wants_step(args, diff, i))
+            n += add_step(args, diff, i, &tables[n]);
     tables[n++] = notes(view, diff);
-    if (gates->count > 0 && add_gate(args, diff, gates, tables, &n, &err) != FB_OK) {
+    if (add_answers(args, diff, asked, tables, &n, &err) != FB_OK) {
         while (n > 0)
             fb_table_free(tables[--n]);
         free(tables);
@@ -131,10 +180,10 @@ static int say_diff(const struct fb_args *args, const struct fb_view *view,
     }
     status = fb_say_tables(args, tables, n);
     free(tables);
-    return status == FB_EXIT_DONE && gates->failed > 0 ? FB_EXIT_NO : status;
+    return status == FB_EXIT_DONE && asked->gates.failed > 0 ? FB_EXIT_NO : status;
 }
 
-static int run_gated(const struct fb_args *args, struct fb_gates *gates)
+static int run_asked(const struct fb_args *args, struct asked *asked)
 {
     struct fb_view view;
     struct fb_pair pair;
@@ -143,14 +192,13 @@ static int run_gated(const struct fb_args *args, struct fb_gates *gates)
 
     if (fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
         return fb_say_error(&err);
-    if (fb_pair_new_with(args, &view, (const char *const *)gates->sums, gates->sums_count, &pair,
-                         &err) != FB_OK) {
+    if (fb_pair_new_with(args, &view, asked->sums, asked->sums_count, &pair, &err) != FB_OK) {
         status = fb_say_error(&err);
     } else {
         if (check_options(args, pair.diff, &err) != FB_OK)
             status = fb_say_error(&err);
         else
-            status = say_diff(args, &view, &pair, gates);
+            status = say_diff(args, &view, &pair, asked);
         fb_pair_done(&pair);
     }
     fb_view_done(&view);
@@ -159,14 +207,15 @@ static int run_gated(const struct fb_args *args, struct fb_gates *gates)
 
 static int run(const struct fb_args *args)
 {
-    struct fb_gates gates;
+    struct asked asked;
     struct fb_err err;
     int status;
 
-    if (fb_gates_parse(args, &gates, &err) != FB_OK)
-        return fb_say_error(&err);
-    status = run_gated(args, &gates);
-    fb_gates_done(&gates);
+    if (asked_read(args, &asked, &err) != FB_OK)
+        status = fb_say_error(&err);
+    else
+        status = run_asked(args, &asked);
+    asked_done(&asked);
     return status;
 }
 
@@ -176,6 +225,7 @@ static const struct fb_option options[] = {
     {"rows", 'n', "N", "frames shown at most (40)"},
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
     FB_OPTIONS_GATE,
+    {"predictions", 0, "FILE", "answer what `flamebank predict` registered before the run"},
     FB_OPTIONS_RULES,
     {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
@@ -211,7 +261,9 @@ const struct fb_command fb_command_diff = {
         "ms > +5%', 'total ms > +3%', 'frame:REGEX share > 1%', 'p99 > +10%', 'delivered < -1%'. "
         "A sign makes it a change, else it is the variant's level. It fails only where the whole "
         "95 % interval is beyond it, and then the exit status is 1; with --strict also where the "
-        "interval does not exclude it.\n\n"
+        "interval does not exclude it. --predictions says of each prediction of the file whether "
+        "it held, failed, is indeterminate or cannot be answered, and refuses those that were "
+        "registered after the step's window began.\n\n"
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,

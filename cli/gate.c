@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 /* "frame:REGEX=NAME": the name is the pattern, without what ends it. */
-static char *sum_text(const char *pattern)
+char *fb_gate_sum_text(const char *pattern)
 {
     char *text = fb_format("frame:%s=%s", pattern, pattern);
 
@@ -32,11 +32,13 @@ enum fb_status fb_gates_parse(const struct fb_args *args, struct fb_gates *ret_g
     g.sums = fb_alloc_array(given, sizeof *g.sums);
     for (size_t i = 0; i < given && r == FB_OK; i++) {
         r = fb_gate_parse(fb_args_nth(args, "fail-if", i), &g.items[i], err);
-        if (r != FB_OK)
+        if (r != FB_OK) {
+            r = fb_within(err, "--fail-if");
             break;
+        }
         g.count++;
         if (g.items[i].subject == FB_GATE_FRAME)
-            g.sums[g.sums_count++] = sum_text(g.items[i].name);
+            g.sums[g.sums_count++] = fb_gate_sum_text(g.items[i].name);
     }
     if (r != FB_OK)
         fb_gates_done(&g);
@@ -55,11 +57,8 @@ void fb_gates_done(struct fb_gates *gates)
     *gates = (struct fb_gates){0};
 }
 
-/* The sums of conditions on frames stand behind those of --sum, in their order. */
-static void sums_place(struct fb_gates *gates, const struct fb_diff *diff)
+static void sums_place(struct fb_gates *gates, size_t next)
 {
-    size_t next = diff->input->sums_count - gates->sums_count;
-
     for (size_t i = 0; i < gates->count; i++)
         if (gates->items[i].subject == FB_GATE_FRAME)
             gates->items[i].sum = next++;
@@ -78,15 +77,16 @@ static enum fb_status junit_write(const char *path, const struct fb_gate_row *ro
 }
 
 enum fb_status fb_gates_judge(struct fb_gates *gates, const struct fb_args *args,
-                              const struct fb_diff *diff, const bool *wanted_steps,
-                              struct fb_table **ret_table, struct fb_err *err)
+                              const struct fb_diff *diff, size_t first_sum,
+                              const bool *wanted_steps, struct fb_table **ret_table,
+                              struct fb_err *err)
 {
     struct fb_gate_row *rows = fb_alloc_array(gates->count * diff->steps_count, sizeof *rows);
     bool is_strict = fb_args_has(args, "strict");
     enum fb_status r = FB_OK;
     size_t n = 0;
 
-    sums_place(gates, diff);
+    sums_place(gates, first_sum);
     for (size_t c = 0; c < gates->count; c++) {
         for (size_t s = 0; s < diff->steps_count && r == FB_OK; s++) {
             if (!wanted_steps[s] || (diff->steps[s].health & FB_STEP_WARMUP))
@@ -94,6 +94,8 @@ enum fb_status fb_gates_judge(struct fb_gates *gates, const struct fb_args *args
             rows[n].condition = &gates->items[c];
             rows[n].step = diff->steps[s].name;
             r = fb_gate_judge(diff, s, &gates->items[c], is_strict, &rows[n].result, err);
+            if (r != FB_OK)
+                r = fb_within(err, "--fail-if");
             gates->failed += rows[n].result.outcome == FB_GATE_FAIL;
             gates->judged += rows[n++].result.outcome != FB_GATE_NOT_JUDGED;
         }

@@ -9,7 +9,7 @@
 #define FB_CLI_GATE_H
 
 #include "cli/pair.h"
-#include "diff/gate.h"
+#include "diff/diff.h"
 
 struct fb_gates {
     struct fb_gate_condition *items;
@@ -23,10 +23,15 @@ enum fb_status fb_gates_parse(const struct fb_args *args, struct fb_gates *ret_g
                               struct fb_err *err);
 void fb_gates_done(struct fb_gates *gates);
 
-/* The table of all conditions in the steps that are shown; also writes --junit FILE. */
+/* "frame:REGEX=REGEX" for fb_pair_sums_get(), in a form that it can take apart; yours. */
+char *fb_gate_sum_text(const char *pattern);
+
+/* The table of all conditions in the steps that are shown; also writes --junit FILE.  first_sum:
+ * of the diff's sums the first that was made for the gates. */
 enum fb_status fb_gates_judge(struct fb_gates *gates, const struct fb_args *args,
-                              const struct fb_diff *diff, const bool *wanted_steps,
-                              struct fb_table **ret_table, struct fb_err *err);
+                              const struct fb_diff *diff, size_t first_sum,
+                              const bool *wanted_steps, struct fb_table **ret_table,
+                              struct fb_err *err);
 
 #define FB_OPTIONS_GATE                                                                            \
     {"fail-if", 0, "CONDITION", "exit with 1 if it holds: 'total ms > +3%'; repeatable"},          \

@@ -210,6 +210,8 @@ void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int
                             struct fb_diff_shares *ret_shares);
 void fb_diff_shares_done(struct fb_diff_shares *shares);
 
-#include "diff/gate.h" /* conditions on a diff that was made */
+/* What is asked of a diff that was made. */
+#include "diff/gate.h"
+#include "diff/predict.h"
 
 #endif

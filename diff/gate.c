@@ -81,20 +81,20 @@ static enum fb_status threshold_parse(const char *at, struct fb_gate_condition *
     if (end == at || !isfinite(c->threshold) ||
         (!is_percent && !c->is_points && *unit != '\0' && strcmp(unit, "ms") != 0))
         return fb_fail(err, FB_EUSAGE,
-                       "'--fail-if %s': a threshold such as +5%%, '+2 points' or 1%% was expected",
+                       "'%s': a threshold such as +5%%, '+2 points' or 1%% was expected",
                        c->text);
     if (c->is_change && !is_percent && !c->is_points)
         return fb_fail(err, FB_EUSAGE,
-                       "'--fail-if %s': a change is told in %% of the control or in points of "
+                       "'%s': a change is told in %% of the control or in points of "
                        "share",
                        c->text);
     if (is_percent || c->is_points)
         c->threshold /= 100;
     if (c->is_points && c->quantity != FB_GATE_SHARE)
-        return fb_fail(err, FB_EUSAGE, "'--fail-if %s': points are of share", c->text);
+        return fb_fail(err, FB_EUSAGE, "'%s': points are of share", c->text);
     if (!c->is_change && is_percent != (c->quantity == FB_GATE_SHARE))
         return fb_fail(err, FB_EUSAGE,
-                       "'--fail-if %s': a level of share is told in %%, of others without",
+                       "'%s': a level of share is told in %%, of others without",
                        c->text);
     return FB_OK;
 }
@@ -110,7 +110,7 @@ static enum fb_status quantity_parse(struct span word, struct fb_gate_condition 
             return FB_OK;
         }
     }
-    return fb_fail(err, FB_EUSAGE, "'--fail-if %s': ms, share or cores was expected, not '%.*s'",
+    return fb_fail(err, FB_EUSAGE, "'%s': ms, share or cores was expected, not '%.*s'",
                    c->text, (int)word.len, word.at);
 }
 
@@ -126,7 +126,7 @@ static enum fb_status metric_parse(struct span word, struct fb_gate_condition *c
         }
     }
     return fb_fail(err, FB_EUSAGE,
-                   "'--fail-if %s': no metric '%.*s' (there are cpu, cores, delivered, p50, p99, "
+                   "'%s': no metric '%.*s' (there are cpu, cores, delivered, p50, p99, "
                    "p999, throttled, heap, rss)",
                    c->text, (int)word.len, word.at);
 }
@@ -152,7 +152,7 @@ static enum fb_status subject_parse(struct span s, struct fb_gate_condition *c, 
         }
     }
     return fb_fail(err, FB_EUSAGE,
-                   "'--fail-if %s': total, layer:NAME, sum:NAME or frame:REGEX was expected, not "
+                   "'%s': total, layer:NAME, sum:NAME or frame:REGEX was expected, not "
                    "'%.*s'",
                    c->text, (int)s.len, s.at);
 }
@@ -178,7 +178,7 @@ enum fb_status fb_gate_parse(const char *text, struct fb_gate_condition *ret_con
 
     word = word_cut(&left);
     if (order == NULL || word.len == 0) {
-        r = fb_fail(err, FB_EUSAGE, "'--fail-if %s': SUBJECT QUANTITY > THRESHOLD was expected",
+        r = fb_fail(err, FB_EUSAGE, "'%s': SUBJECT QUANTITY > THRESHOLD was expected",
                     text);
     } else {
         c.is_more = *order == '>';
@@ -237,7 +237,7 @@ static enum fb_status row_find(const struct fb_diff_step *s, const struct fb_gat
         break;
     }
     if (*ret_row == NULL && s->layers_count > 0)
-        return fb_fail(err, FB_EUSAGE, "'--fail-if %s': there is no %s '%s'", c->text,
+        return fb_fail(err, FB_EUSAGE, "'%s': there is no %s '%s'", c->text,
                        c->subject == FB_GATE_LAYER ? "layer" : "sum", c->name);
     return FB_OK;
 }

@@ -94,6 +94,13 @@ struct fb_gate_row { /* one condition in one step */
 struct fb_table *fb_render_gate(const struct fb_gate_row *rows, size_t count, bool is_strict);
 /* The same as JUnit's XML: a test case a row. */
 void fb_render_junit(const struct fb_gate_row *rows, size_t count, struct fb_buf *out);
+
+struct fb_prediction_row { /* one prediction in one step */
+    const struct fb_prediction *prediction;
+    const char *step;
+    struct fb_prediction_result result;
+};
+struct fb_table *fb_render_predictions(const struct fb_prediction_row *rows, size_t count);
 /* In both tables the intervals of the shares are shown where by_... is not NULL.
  *
  * Layers of one profile with the top frames of "other", those that decided; self has tree->count
