@@ -1,10 +1,13 @@
 /* The name of a thread as the outermost frame, "[pool-3-thread-17 tid=812]": the numbers of a
- * pool's threads differ from run to run, those that are part of a word ("C2", "G1") do not. */
+ * pool's threads differ from run to run, those that are part of a word ("C2", "G1") do not.  A long
+ * number is no part of a word: "qtp1559783274-16" has the hash of a pool. */
 #include <ctype.h>
 #include <string.h>
 
 #include "symbolize/canonical.h"
 #include "symbolize/canonical_text.h"
+
+enum { WORDS_DIGITS_MAX = 4 };
 
 static bool cut_tid(struct fb_buf *text)
 {
@@ -34,7 +37,7 @@ bool fb_rule_thread(struct fb_buf *text)
 
         if (n == 0)
             continue;
-        if (isalpha((unsigned char)before) && at + n + 1 < text->len) {
+        if (isalpha((unsigned char)before) && at + n + 1 < text->len && n <= WORDS_DIGITS_MAX) {
             at += n - 1;
             continue;
         }

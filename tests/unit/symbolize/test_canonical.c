@@ -116,6 +116,7 @@ static const struct row {
     {"thread", "[pool-3-thread-17 tid=812]", "[pool-#-thread-#]", M},
     {"thread", "[C2 CompilerThre0 tid=9]", "[C2 CompilerThre#]", M},
     {"thread", "[G1 Conc#3]", "[G1 Conc#]", M},
+    {"thread", "[qtp1559783274-16 tid=4]", "[qtp#-#]", M},
     {"thread", "[grpc-default-worker-ELG-1-2]", "[grpc-default-worker-ELG-#-#]", M},
     {"thread", "[tid=123]", "[tid=#]", M},
     {"unknown", "0x7f12345678ab", "[unknown]", N},
