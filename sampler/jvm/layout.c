@@ -120,7 +120,6 @@ static const struct row rows[] = {
     ROW(thread_vframes, OFFSET, 8, MAY, "JavaThread", "_vframe_array_head"),
     ROW(thread_state, OFFSET, 4, MAY, "JavaThread", "_thread_state"),
     ROW(thread_object, OFFSET, 8, MAY, "JavaThread", "_threadObj"),
-    ROW(thread_saved_pc, OFFSET, 8, MAY, "JavaThread", "_saved_exception_pc"),
     ROW(thread_continuation, OFFSET, 8, MAY, "JavaThread", "_cont_entry"),
     ROW(thread_virtual, OFFSET, 8, MAY, "JavaThread", "_vthread"),
     ROW(osthread_tid, OFFSET, 4, MUST, "OSThread", "_thread_id"),

@@ -76,7 +76,7 @@ struct fb_jvm_layout {
     uint64_t thread_list_at; /* ThreadsList* */
     int32_t list_length, list_threads;
     int32_t thread_osthread, thread_stack_base, thread_stack_size, thread_anchor;
-    int32_t thread_vframes, thread_state, thread_object, thread_saved_pc;
+    int32_t thread_vframes, thread_state, thread_object;
     int32_t thread_continuation, thread_virtual; /* 21+ */
     int32_t osthread_tid;
     int32_t anchor_sp, anchor_pc, anchor_fp;

@@ -27,7 +27,8 @@ enum {
     SEGMENT_LOG2_MAX = 16,
     CODELETS_MAX = 4096,
     NAME_BYTES = 32,
-    THREADS_MIN = 2,      /* with the second one the interpreter is whole */
+    THREADS_MIN = 2,           /* with the second one the interpreter is whole */
+    RELOCATION_NS = 100000000, /* by then the loader has made its addresses */
     SLOW_NS = 1000000000, /* a JVM that is not ready after so long is looked at once a second */
 };
 
@@ -403,7 +404,7 @@ void fb_jvm_look(uint64_t now_ns)
         fb_self_read_open(&reader);
         if (jvm.state == FB_JVM_WALKED)
             alive_look(&reader);
-        else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < SLOW_NS)) {
+        else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < RELOCATION_NS)) {
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
             ready_look(&reader);
         }

@@ -392,6 +392,15 @@ static bool names_continuation(uint64_t name)
     return false;
 }
 
+bool fb_jvm_blob_is_nmethod(uint64_t blob)
+{
+    uint64_t name;
+    uint64_t head;
+
+    return blob != 0 && fb_jvm_field_64(blob, fb_jvm.layout.blob_name, &name) &&
+           fb_jvm_read_64(name, &head) && (head == NAME_NMETHOD || head == NAME_NATIVE);
+}
+
 bool fb_jvm_blob_is_barrier(uint64_t blob)
 {
     uint64_t name;

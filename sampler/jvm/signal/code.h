@@ -51,6 +51,9 @@ bool fb_jvm_code_find(uint64_t pc, bool interrupted, uint64_t *words, unsigned r
 /* The blob that holds pc, or 0. */
 uint64_t fb_jvm_blob_find(uint64_t pc);
 
+/* Of a compiled method, or a native one's wrapper. */
+bool fb_jvm_blob_is_nmethod(uint64_t blob);
+
 /* Is it where frames return to whose callers are on the heap? */
 bool fb_jvm_blob_is_barrier(uint64_t blob);
 

@@ -123,6 +123,10 @@ static inline enum fb_jvm_cpu_state fb_jvm_cpu_epilogue_at(uint64_t pc)
         return FB_JVM_FRAME_PUSHED;
     if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2) /* ret */
         return FB_JVM_FRAME_NONE;
+    /* behind both: whatever comes */
+    if (before >> 56 == 0x5d &&
+        ((before >> 24 & 0xffffff) == 0xc48348 || (before & 0xffffff) == 0xc48148))
+        return FB_JVM_FRAME_NONE;
     /* cmp rsp, [r15 + n]; ja; the stub that it leads to: lea r10; mov [r15 + n], r10; jmp */
     poll = (code & 0xffffff) == 0xa73b49 || (code & 0xffffff) == 0x673b49;
     poll = poll || ((code & 0xffff) == 0x870f && (code >> 48 & 0xff) == 0xc3);

@@ -109,6 +109,4 @@ void fb_jvm_view_take(struct fb_jvm_view *view, struct fb_jvm_seat *seat, uint64
     deoptimisation_read(view);
     if (!fb_jvm_field_64(view->thread, l->thread_continuation, &view->continuation))
         view->continuation = 0;
-    if (!fb_jvm_field_64(view->thread, l->thread_saved_pc, &view->saved_pc))
-        view->saved_pc = 0;
 }

@@ -28,7 +28,6 @@ struct fb_jvm_view {
     uint64_t anchor_pc;
     uint64_t anchor_fp;
     uint64_t continuation; /* the ContinuationEntry of a mounted virtual thread, 0: none */
-    uint64_t saved_pc;     /* where it was sent to a safepoint from */
     uint64_t taken_pc;     /* being deoptimised: where the frame was ... */
     uint64_t caller_sp;    /* ... and its caller; 0: none is */
     uint64_t caller_pc;

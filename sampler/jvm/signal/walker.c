@@ -158,6 +158,15 @@ static bool caller_by_state(const struct fb_jvm_frame *f, enum fb_jvm_cpu_state 
     return true;
 }
 
+/* At a poll or a fault there was no call: the caller is known by being compiled. */
+static bool leave_poll(struct fb_jvm_frame *f, uint64_t frame_bytes)
+{
+    struct caller c;
+
+    return frame_bytes > 0 && caller_by_state(f, FB_JVM_FRAME_SIZED, frame_bytes, &c) &&
+           fb_jvm_covers(c.pc) && fb_jvm_blob_is_nmethod(fb_jvm_blob_find(c.pc)) && leave_to(f, &c);
+}
+
 static bool leave_by_state(struct fb_jvm_frame *f, enum fb_jvm_cpu_state state,
                            uint64_t frame_bytes)
 {
@@ -345,8 +354,8 @@ static bool leave_stub(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
     uint64_t at_sp;
 
     if (f->regs == NULL)
-        return leave_by_state(f, FB_JVM_FRAME_SIZED, bytes) || (fp_is_own && leave_by_fp(f)) ||
-               leave_by_search(f);
+        return leave_by_state(f, FB_JVM_FRAME_SIZED, bytes) || leave_poll(f, bytes) ||
+               (fp_is_own && leave_by_fp(f)) || leave_by_search(f);
     if (bytes > 0 && leave_by_state(f, FB_JVM_FRAME_SIZED, bytes))
         return true;
     /* On CPUs with a link register a frame that stands still has it: fp goes first. */
@@ -356,7 +365,8 @@ static bool leave_stub(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
         return true;
     if (load(f, f->sp, &at_sp) && at_sp == f->fp && leave_by_state(f, FB_JVM_FRAME_PUSHED, bytes))
         return true;
-    return (fp_is_own && leave_by_fp(f)) || leave_by_register(f) || leave_by_search(f);
+    return (fp_is_own && leave_by_fp(f)) || leave_by_register(f) || leave_poll(f, bytes) ||
+           leave_by_search(f);
 }
 
 /* The frames behind the barrier are on the heap: on to the carrier's, at the continuation's entry,
