@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/read/cpuprofile.h"
+#include "profile/read/dtrace.h"
 #include "profile/read/firefox.h"
 #include "profile/read/flamebearer.h"
 #include "profile/read/folded.h"
@@ -12,6 +13,7 @@
 #include "profile/read/perf_script.h"
 #include "profile/read/pprof.h"
 #include "profile/read/speedscope.h"
+#include "profile/read/timed.h"
 #include "profile/read/trace_event.h"
 #include "profile/write/cpuprofile.h"
 #include "profile/write/firefox.h"
@@ -19,6 +21,7 @@
 #include "profile/write/folded.h"
 #include "profile/write/pprof.h"
 #include "profile/write/speedscope.h"
+#include "profile/write/timed.h"
 
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
                                 struct fb_profile **ret_p, struct fb_read_report *report,
@@ -54,6 +57,9 @@ const struct fb_reader fb_readers[] = {
      fb_gperftools_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
     {"perf-script", "the text of 'perf script'", fb_perf_script_sniff, fb_perf_script_read},
+    {"timed", "folded samples: 'epoch_ms TAB thread TAB root;leaf' a line", fb_timed_sniff,
+     fb_timed_read},
+    {"dtrace", "aggregates of stacks, as DTrace prints them", fb_dtrace_sniff, fb_dtrace_read},
     {"folded", "folded stacks, 'root;frame;leaf 12' a line", fb_folded_sniff, fb_folded_read},
     {NULL, NULL, NULL, NULL},
 };
@@ -62,6 +68,10 @@ const struct fb_writer fb_writers[] = {
     {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL & ~(unsigned)FB_HOLDS_LABELS, write_bank},
     {"folded", ".folded", "folded stacks, canonical names",
      FB_HOLDS_KINDS | FB_HOLDS_INLINED | FB_HOLDS_KERNEL | FB_HOLDS_TIERS, fb_folded_write_profile},
+    {"timed", ".timed", "folded samples with their times and threads",
+     FB_HOLDS_TIMES | FB_HOLDS_THREADS | FB_HOLDS_KINDS | FB_HOLDS_INLINED | FB_HOLDS_KERNEL |
+         FB_HOLDS_TIERS,
+     fb_timed_write},
     {"pprof", ".pb.gz .pprof", "gzipped profile.proto of pprof",
      FB_HOLDS_ALL & ~(unsigned)(FB_HOLDS_TIMES | FB_HOLDS_KINDS | FB_HOLDS_TIERS |
                                 FB_HOLDS_COUNTERS | FB_HOLDS_MARKS | FB_HOLDS_BYTES),

@@ -83,7 +83,8 @@ static void take_kind(const char *name, size_t *len, struct fb_frame *f)
  * frame that only its module names ("[libc.so.6]", "[unknown]") is code. */
 static bool is_thread_root(const char *name, size_t n, bool is_alone)
 {
-    if (n < 3 || name[0] != '[' || name[n - 1] != ']')
+    if (n < 3 || name[0] != '[' || name[n - 1] != ']' ||
+        (n > 4 && memcmp(name + n - 4, "_[", 2) == 0))
         return false;
     if (memmem(name, n, " tid=", 5) || (n > 5 && memcmp(name + 1, "tid=", 4) == 0))
         return true;

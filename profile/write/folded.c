@@ -60,10 +60,10 @@ static const char *suffix_of(const struct fb_function *f)
     return "";
 }
 
-/* A name as a folded frame: no ';', no control bytes. */
-static void clean_name(struct fb_buf *out, const struct fb_string *name,
-                       const struct fb_function *f)
+void fb_folded_name(const struct fb_functions *fns, uint32_t function, struct fb_buf *out)
 {
+    const struct fb_function *f = &fns->items[function];
+    const struct fb_string *name = &fns->strings.items[f->name];
     const char *suffix = suffix_of(f);
 
     for (size_t i = 0; i < name->len; i++) {
@@ -74,7 +74,6 @@ static void clean_name(struct fb_buf *out, const struct fb_string *name,
     if (name->len < 4 || f->kind == FB_FRAME_NATIVE ||
         strcmp(name->text + name->len - 4, suffix) != 0)
         fb_buf_puts(out, suffix);
-    fb_buf_putc(out, '\0');
 }
 
 static bool bit(const uint8_t *bits, uint32_t i)
@@ -104,7 +103,8 @@ static void rank_names(struct walk *w)
     for (uint32_t i = 0; i < w->fns->count; i++) {
         order[i] = i;
         w->name[i].at = w->names.len;
-        clean_name(&w->names, &w->fns->strings.items[w->fns->items[i].name], &w->fns->items[i]);
+        fb_folded_name(w->fns, i, &w->names);
+        fb_buf_putc(&w->names, '\0');
         w->name[i].len = w->names.len - w->name[i].at - 1;
     }
     qsort_r(order, w->fns->count, sizeof *order, by_text, w);
@@ -218,6 +218,8 @@ static void write_lines(const struct walk *w, struct fb_buf *out)
         }
         if (depth > 1)
             fb_buf_putc(&line, ';');
+        else if (w->names.data[name->at] == '#')
+            fb_buf_putc(&line, ' '); /* else it were a comment; readers leave the blank out */
         fb_buf_add(&line, w->names.data + name->at, name->len);
         if (w->self[node] > 0) {
             fb_buf_add(out, line.data, line.len);

@@ -49,7 +49,7 @@ static void what_is_no_stack_is_left_out(void **state)
     (void)state;
     assert_string_equal(
         folded("# a comment 5\r\n\r\n  a;b 1\r\n\t #x;y 2\na;b\t3 \r\n;;c;; 4\n", NULL),
-        "#x;y 2\na;b 4\nc 4\n");
+        " #x;y 2\na;b 4\nc 4\n");
     assert_string_equal(folded("a;b c 3 12\nx;y 1\n", NULL), "a;b c 3 12\nx;y 1\n");
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Folds the perf captures of other projects and compares with what their own tools recorded.
+"""Folds the captures (perf, DTrace) of other projects and compares with what their own tools recorded.
 
-    perf_corpus.py FLAMEBANK
+    text_corpus.py FLAMEBANK
 
 The captures are not part of this project: they are looked for below $FB_SHARED/corpus (default:
 ../shared beside the tree); without them the test is skipped (status 77).  Our names are brought into
@@ -84,6 +84,13 @@ def plain(counts, kept):
     return out
 
 
+def without_parameters(counts):
+    out = collections.Counter()
+    for stack, count in counts.items():
+        out[";".join(frame.split("(")[0] for frame in stack.split(";"))] += count
+    return out
+
+
 def ends_blank(path):
     with open(path, "rb") as f:
         return f.read().endswith((b"\n\n", b"\n \n"))
@@ -137,6 +144,15 @@ def main():
             ours = parse(text)
         compare(name, path, plain(their_form(ours, kept), kept), plain(theirs, kept), failures)
         seen += 1
+    for path in sorted(glob.glob(CORPUS + "/inferno/collapse-dtrace/*.txt")):
+        base = os.path.basename(path)
+        recorded = "%s/inferno/collapse-dtrace/results/%s" % (CORPUS, base)
+        if os.path.exists(recorded):
+            with open(recorded) as f:
+                theirs = without_parameters(parse(f.read()))
+            ours = without_parameters(parse(fold(command, path)[1]))
+            compare("inferno dtrace " + base, path, ours, theirs, failures)
+            seen += 1
     print("%d recorded results, %d differ" % (seen, len(failures)))
     return 1 if failures or seen < 20 else 0
 
