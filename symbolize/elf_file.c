@@ -159,6 +159,23 @@ static Elf_Scn *find_section(const struct fb_elf_file *file, const char *name,
     return NULL;
 }
 
+bool fb_elf_file_address(const struct fb_elf_file *file, uint64_t offset, uint64_t *ret_address)
+{
+    size_t n;
+    GElf_Phdr segment;
+
+    if (elf_getphdrnum(file->elf, &n) != 0)
+        return false;
+    for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz)
+            continue;
+        *ret_address = segment.p_vaddr + (offset - segment.p_offset);
+        return true;
+    }
+    return false;
+}
+
 bool fb_elf_file_section(const struct fb_elf_file *file, const char *name, GElf_Shdr *ret_header,
                          Elf_Data **ret_data)
 {

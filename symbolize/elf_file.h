@@ -45,6 +45,9 @@ void fb_elf_file_close(struct fb_elf_file *file);
 /* The section of code that holds the address, or NULL. */
 const struct fb_elf_code *fb_elf_file_code(const struct fb_elf_file *file, uint64_t address);
 
+/* The ELF virtual address that a byte of the file is loaded at; false where it is in no segment. */
+bool fb_elf_file_address(const struct fb_elf_file *file, uint64_t offset, uint64_t *ret_address);
+
 /* The first section of that name that has bytes in this file; false if there is none.
  * *ret_data is borrowed, its d_buf not NULL. */
 bool fb_elf_file_section(const struct fb_elf_file *file, const char *name, GElf_Shdr *ret_header,

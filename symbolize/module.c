@@ -98,6 +98,11 @@ void fb_symbols_free(struct fb_symbols *symbols)
     free(symbols);
 }
 
+bool fb_symbols_address(const struct fb_symbols *symbols, uint64_t offset, uint64_t *ret_address)
+{
+    return fb_elf_file_address(loaded(symbols), offset, ret_address);
+}
+
 const struct fb_symbol *fb_symbols_find(const struct fb_symbols *symbols, uint64_t address)
 {
     const struct fb_symbol *found = fb_symbol_index_find(&symbols->functions, address);

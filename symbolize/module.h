@@ -27,6 +27,9 @@ enum fb_status fb_symbols_open_memory(void *image, size_t n, const char *name,
                                       struct fb_symbols **ret_symbols, struct fb_err *err);
 void fb_symbols_free(struct fb_symbols *symbols);
 
+/* The ELF address of an offset in the module's file; false where none of it is loaded there. */
+bool fb_symbols_address(const struct fb_symbols *symbols, uint64_t offset, uint64_t *ret_address);
+
 /* Borrowed, or NULL. */
 const struct fb_symbol *fb_symbols_find(const struct fb_symbols *symbols, uint64_t address);
 

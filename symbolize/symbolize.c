@@ -140,6 +140,37 @@ static void set_line(struct fb_profile *p, struct fb_frame *f, struct fb_symbols
     f->line = line;
 }
 
+/* A module whose reader knew no header of its file: now that there is one, the offsets of its
+ * frames become addresses.  What is in no segment stays, and gets no name. */
+static void settle_module(struct fb_profile *p, uint32_t index, const struct fb_symbols *symbols)
+{
+    struct fb_module *m = &p->modules[index];
+    uint64_t address;
+
+    for (size_t i = 1; i < p->frames_count; i++) {
+        struct fb_frame *f = &p->frames[i];
+
+        if (f->module == index && f->address != 0 &&
+            fb_symbols_address(symbols, f->address, &address))
+            f->address = address;
+    }
+    if (fb_symbols_address(symbols, m->offset, &address))
+        m->bias = m->start - address;
+    m->by_offset = false;
+}
+
+static void settle_modules(struct fb_profile *p, const struct fb_symbols *symbols,
+                           struct request *requests, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct fb_frame *f = &p->frames[requests[i].frame];
+
+        if (p->modules[f->module].by_offset)
+            settle_module(p, f->module, symbols);
+        requests[i].address = f->address;
+    }
+}
+
 /* Names the n frames of one module; returns how many got none. */
 static size_t name_frames(struct fb_profile *p, struct fb_symbols *symbols,
                           const struct request *requests, size_t n)
@@ -184,9 +215,8 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "es";
 }
 
-static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
-                        const struct request *requests, size_t n,
-                        struct fb_symbolize_report *report)
+static void name_module(struct fb_symbolizer *s, struct fb_profile *p, struct request *requests,
+                        size_t n, struct fb_symbolize_report *report)
 {
     const struct fb_module *module = &p->modules[requests[0].module];
     const char *path = fb_profile_text(p, module->path);
@@ -198,6 +228,7 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
                  fb_format("%s; %zu address%s without a name", known->reason, n, plural(n)));
         return;
     }
+    settle_modules(p, known->symbols, requests, n);
     missed = name_frames(p, known->symbols, requests, n);
     if (missed > 0 && !fb_symbols_whole(known->symbols))
         add_note(report, fb_format("'%s' is stripped: %zu of %zu address%s without a name (its "
