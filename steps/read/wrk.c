@@ -33,16 +33,18 @@ static bool sniff(const char *head, size_t n)
     return fb_text_has_line(head, n, "Running ") && memmem(head, n, " test @ ", 8);
 }
 
-static void percentile_line(struct reader *in, const char *line)
+/* Whether the line is one of a distribution. */
+static bool percentile_line(struct reader *in, const char *line)
 {
     char duration[32];
     double percent, seconds;
+    int n = 0;
 
-    if (sscanf(line, " %lf%% %31s", &percent, duration) == 2 &&
-        fb_duration_parse(duration, &seconds))
+    if (*line == '\0' || sscanf(line, " %lf%%%n", &percent, &n) != 1 || n == 0)
+        return false;
+    if (sscanf(line + n, " %31s", duration) == 1 && fb_duration_parse(duration, &seconds))
         fb_step_percentile_put(in->s, percent / 100, seconds);
-    else if (sscanf(line, " %lf%%", &percent) != 1)
-        in->in_latency = false;
+    return true;
 }
 
 static void socket_errors(struct fb_step *s, const char *line)
@@ -99,11 +101,12 @@ static enum fb_status line_read(void *context, const char *line, size_t number, 
     } else if (strstr(line, "Latency Distribution")) {
         in->in_latency = !strstr(line, "Uncorrect");
         in->is_wrk2 = in->is_wrk2 || strstr(line, "HdrHistogram");
-    } else if (in->in_latency) {
-        percentile_line(in, line);
+    } else if (in->in_latency && percentile_line(in, line)) {
+        return FB_OK;
     } else if (sscanf(line, " %lf threads and %lf connections", &threads, &conns) == 2) {
         in->s->conns = conns;
     } else {
+        in->in_latency = false;
         totals_line(in, line);
     }
     return r;
