@@ -412,7 +412,7 @@ static void set_facts(struct fb_firefox_file *f, const char *type,
     else if (options->weight == FB_WEIGHT_AS_FORMAT && strcmp(type, "bytes") == 0)
         unit = "bytes";
     p->unit = fb_strings_put_z(&p->strings, unit);
-    if (interval > 0 && interval < 1e6)
+    if (interval > 0 && interval < 1e6 && !f->parts[0].no_interval)
         p->interval_ns = (uint64_t)nearbyint(interval * 1e6);
     if (product != 0)
         fb_profile_manifest_set(p, "product", fb_profile_text(p, product));

@@ -294,6 +294,8 @@ static void take_meta(struct fb_firefox_file *f, uint32_t part, struct fb_json_i
             pt->start_ms = fb_json_in_double_or(in, 0);
         else if (fb_json_text_is(&key, "interval"))
             pt->interval_ms = fb_json_in_double_or(in, 0);
+        else if (fb_json_text_is(&key, "intervalIsUnknown"))
+            pt->no_interval = fb_json_in_bool_or(in, false);
         else if (fb_json_text_is(&key, "product"))
             pt->product = take_text(f, in);
         else if (fb_json_text_is(&key, "categories") && fb_json_in_peek(in) == FB_JSON_ARRAY)

@@ -67,6 +67,7 @@ struct fb_firefox_category {
 struct fb_firefox_part {
     double start_ms, interval_ms;
     uint32_t product;
+    bool no_interval; /* interval_ms is there for the page alone */
     struct fb_firefox_libs libs;
     struct fb_firefox_tables shared;
     struct fb_firefox_category *categories;

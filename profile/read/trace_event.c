@@ -69,6 +69,7 @@ static uint32_t thread_of(struct file *f, int64_t pid, int64_t tid)
 
 static void take_thread_name(struct file *f, const struct event *e)
 {
+    uint32_t thread = thread_of(f, e->pid, e->tid);
     struct fb_json_in in;
     struct fb_json_text key, text;
 
@@ -76,8 +77,7 @@ static void take_thread_name(struct file *f, const struct event *e)
     for (fb_json_in_object(&in); fb_json_in_key(&in, &key);) {
         fb_json_in_string_or(&in, &text);
         if (fb_json_text_is(&key, "name"))
-            f->p->threads[thread_of(f, e->pid, e->tid)].name =
-                fb_strings_put(&f->p->strings, text.text, text.len);
+            f->p->threads[thread].name = fb_strings_put(&f->p->strings, text.text, text.len);
     }
     fb_json_in_done(&in);
 }

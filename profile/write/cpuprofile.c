@@ -11,6 +11,7 @@ struct writer {
     struct fb_buf *out;
     uint32_t *first, *next; /* children */
     uint64_t *hits;         /* rows by node */
+    bool *is_used;          /* by node: it or one below it has rows */
     uint32_t *rows;
     double ns; /* of a unit of weight */
 };
@@ -77,6 +78,21 @@ static uint64_t put_deltas(const struct writer *w)
     return sum;
 }
 
+/* Children come behind their parents, so one pass backwards knows what is used. */
+static void link_children(struct writer *w)
+{
+    for (uint32_t n = (uint32_t)w->t.stacks.count - 1; n > 0; n--) {
+        uint32_t parent = w->t.stacks.nodes[n].parent;
+
+        w->is_used[n] = w->is_used[n] || w->hits[n] > 0;
+        if (!w->is_used[n])
+            continue;
+        w->is_used[parent] = true;
+        w->next[n] = w->first[parent];
+        w->first[parent] = n;
+    }
+}
+
 void fb_cpuprofile_write(const struct fb_profile *p, fb_canonical_fn canonical, struct fb_buf *out)
 {
     struct writer w = {.p = p, .out = out};
@@ -89,17 +105,15 @@ void fb_cpuprofile_write(const struct fb_profile *p, fb_canonical_fn canonical, 
     w.first = fb_alloc_array(w.t.stacks.count, sizeof *w.first);
     w.next = fb_alloc_array(w.t.stacks.count, sizeof *w.next);
     w.hits = fb_alloc_array(w.t.stacks.count, sizeof *w.hits);
-    for (uint32_t n = (uint32_t)w.t.stacks.count - 1; n > 0; n--) {
-        uint32_t parent = w.t.stacks.nodes[n].parent;
-
-        w.next[n] = w.first[parent];
-        w.first[parent] = n;
-    }
+    w.is_used = fb_alloc_array(w.t.stacks.count, sizeof *w.is_used);
     for (size_t i = 0; i < p->samples.count; i++)
         w.hits[node_of(&w, i)]++;
+    link_children(&w);
     fb_buf_puts(out, "{\"nodes\":[");
-    for (uint32_t n = 0; n < w.t.stacks.count; n++)
-        put_node(&w, n);
+    for (uint32_t n = 0; n < w.t.stacks.count; n++) {
+        if (n == 0 || w.is_used[n])
+            put_node(&w, n);
+    }
     fb_buf_puts(out, "],\"startTime\":0,\"samples\":[");
     put_samples(&w);
     fb_buf_puts(out, "],\"timeDeltas\":[");
@@ -111,5 +125,6 @@ void fb_cpuprofile_write(const struct fb_profile *p, fb_canonical_fn canonical, 
     free(w.first);
     free(w.next);
     free(w.hits);
+    free(w.is_used);
     fb_out_tree_done(&w.t);
 }

@@ -39,6 +39,7 @@ struct writer {
     uint32_t *function_of; /* by frame */
     struct fb_index entry_index, function_index;
     struct numbers nodes, rows, funcs, modules;
+    uint32_t subcategory[FB_FRAME_KIND_COUNT][FB_TIER_C2 + 1]; /* 0: no frame is of it */
     uint64_t start_ms;
     bool in_ms; /* weights are milliseconds, of nanoseconds */
 };
@@ -208,10 +209,9 @@ static const struct fb_out_frame *row_frame(const struct writer *w, size_t i)
     return &w->t.frames[w->entries[w->rows.used[i]].frame];
 }
 
-/* Its place in the list of subcategories that put_category() writes. */
-static uint32_t subcategory_of(const struct fb_function *f)
+static uint32_t subcategory_of(const struct writer *w, const struct fb_function *f)
 {
-    return 1 + (uint32_t)f->kind * (FB_TIER_C2 + 1) + (uint32_t)f->tier;
+    return w->subcategory[f->kind][f->tier];
 }
 
 static void put_frame_table(struct writer *w)
@@ -235,7 +235,7 @@ static void put_frame_table(struct writer *w)
     put_column(w, "subcategory");
     for (size_t i = 0; i < n; i++)
         put_number(w->out, i == 0, false,
-                   subcategory_of(fb_out_function(&w->t, w->entries[w->rows.used[i]].frame)));
+                   subcategory_of(w, fb_out_function(&w->t, w->entries[w->rows.used[i]].frame)));
     fb_buf_putc(w->out, ']');
     put_same(w, "address", n, "-1");
     put_same(w, "inlineDepth", n, "0");
@@ -396,20 +396,39 @@ static const char *const colors[] = {"blue",   "orange",   "green",     "purple"
                                      "yellow", "magenta",  "lightblue", "brown",
                                      "red",    "lightred", "darkgrey"};
 
-/* Subcategories: "Other", then each kind, alone and with each tier. */
-static void put_category(struct fb_buf *out, const char *name, const char *color)
+/* Subcategories: "Other", then the kinds that frames are of, with their tiers. */
+static void put_category(const struct writer *w, const char *name, const char *color)
 {
+    struct fb_buf *out = w->out;
+
     fb_buf_puts(out, "{\"name\":");
     fb_json_put_string(out, name, strlen(name));
     fb_buf_printf(out, ",\"color\":\"%s\",\"subcategories\":[\"Other\"", color);
     for (int kind = 0; kind < FB_FRAME_KIND_COUNT; kind++) {
-        const char *text = fb_frame_kind_text((enum fb_frame_kind)kind);
-
-        fb_buf_printf(out, ",\"%s\"", text);
-        for (int tier = FB_TIER_INTERPRETED; tier <= FB_TIER_C2; tier++)
-            fb_buf_printf(out, ",\"%s %s\"", text, fb_tier_text((enum fb_tier)tier));
+        for (int tier = 0; tier <= FB_TIER_C2; tier++) {
+            if (w->subcategory[kind][tier] != 0)
+                fb_buf_printf(out, ",\"%s%s%s\"", fb_frame_kind_text((enum fb_frame_kind)kind),
+                              tier ? " " : "", tier ? fb_tier_text((enum fb_tier)tier) : "");
+        }
     }
     fb_buf_puts(out, "]}");
+}
+
+static void number_subcategories(struct writer *w)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 1; i < w->t.frames_count; i++) {
+        const struct fb_function *f = fb_out_function(&w->t, i);
+
+        w->subcategory[f->kind][f->tier] = 1;
+    }
+    for (int kind = 0; kind < FB_FRAME_KIND_COUNT; kind++) {
+        for (int tier = 0; tier <= FB_TIER_C2; tier++) {
+            if (w->subcategory[kind][tier] != 0)
+                w->subcategory[kind][tier] = ++n;
+        }
+    }
 }
 
 static void put_categories(const struct writer *w)
@@ -417,11 +436,10 @@ static void put_categories(const struct writer *w)
     size_t n = w->layers ? w->layers->count : FB_FRAME_KIND_COUNT;
 
     fb_buf_puts(w->out, ",\"categories\":[");
-    put_category(w->out, "Other", "grey");
+    put_category(w, "Other", "grey");
     for (size_t i = 0; i < n; i++) {
         fb_buf_putc(w->out, ',');
-        put_category(w->out,
-                     w->layers ? w->layers->names[i] : fb_frame_kind_text((enum fb_frame_kind)i),
+        put_category(w, w->layers ? w->layers->names[i] : fb_frame_kind_text((enum fb_frame_kind)i),
                      colors[i % (sizeof colors / sizeof *colors)]);
     }
     fb_buf_putc(w->out, ']');
@@ -442,6 +460,8 @@ static void put_meta(const struct writer *w)
                   "\"markerSchema\":[],\"product\":",
                   ms, (unsigned long long)w->start_ms);
     fb_json_put_string(w->out, name, strlen(name));
+    if (w->p->interval_ns == 0) /* the page wants one; our reader does not believe it then */
+        fb_buf_puts(w->out, ",\"intervalIsUnknown\":true");
     put_categories(w);
     fb_buf_putc(w->out, '}');
 }
@@ -505,6 +525,7 @@ void fb_firefox_write_layers(const struct fb_profile *p, fb_canonical_fn canonic
     w.entry_of = fb_alloc_array(w.t.stacks.count, sizeof *w.entry_of);
     w.function_of = fb_alloc_array(w.t.frames_count, sizeof *w.function_of);
     put_entries(&w);
+    number_subcategories(&w);
     numbers_init(&w.nodes, w.t.stacks.count);
     numbers_init(&w.rows, w.entries_count);
     numbers_init(&w.funcs, w.functions_count);
