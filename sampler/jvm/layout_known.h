@@ -32,6 +32,9 @@ enum {
      * is set; the address begins behind it. */
     FB_JVM_Z_REMAPPED = 12,
 
+    /* 11 to 25: StubCodeDesc begins with the words next, group, name, begin, end. */
+    FB_JVM_STUB_BYTES = 40,
+
     /* 11 to 25: where debug information starts for a pc without scopes. */
     FB_JVM_SCOPE_NONE = 0,
 };

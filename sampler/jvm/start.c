@@ -14,6 +14,7 @@
 #include "sampler/jvm/signal/code.h"
 #include "sampler/jvm/signal/names.h"
 #include "sampler/jvm/signal/vm.h"
+#include "sampler/jvm/stubs.h"
 #include "sampler/jvm/tables.h"
 #include "sampler/memory.h"
 #include "sampler/say.h"
@@ -36,6 +37,7 @@ static struct {
     enum fb_jvm_state state;
     uint32_t module; /* the library's id */
     uint64_t start;
+    uint64_t bias;
     bool laid_out;     /* fb_jvm.layout is filled                           */
     bool launcher;     /* the program has the JVM's launcher                */
     uint64_t since_ns; /* when what is waited for was first waited for      */
@@ -376,6 +378,7 @@ void fb_jvm_module(const struct fb_module_event *event)
     jvm.state = FB_JVM_COMING;
     jvm.module = event->id;
     jvm.start = event->start;
+    jvm.bias = event->bias;
     jvm.since_ns = 0;
     fb_text_str(&path, event->path);
     fb_fault_need();
@@ -408,6 +411,8 @@ void fb_jvm_look(uint64_t now_ns)
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
             ready_look(&reader);
         }
+        if (jvm.state == FB_JVM_WALKED)
+            fb_jvm_stubs_look(&reader, jvm.path, jvm.bias);
         fb_self_read_close(&reader);
         waits = jvm.state == FB_JVM_COMING;
     }

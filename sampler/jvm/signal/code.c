@@ -416,7 +416,9 @@ static bool describe(uint64_t pc, bool interrupted, uint64_t *words, unsigned ro
 {
     uint64_t name;
     uint64_t head;
+    uint64_t stub;
     uint32_t size;
+    bool called;
 
     *code = (struct fb_jvm_code){.original_pc = -1, .blob = fb_jvm_blob_find(pc)};
     if (code->blob == 0 || !fb_jvm_field_64(code->blob, fb_jvm.layout.blob_name, &name) ||
@@ -432,8 +434,12 @@ static bool describe(uint64_t pc, bool interrupted, uint64_t *words, unsigned ro
     }
     if (fb_jvm_blob_is_barrier(code->blob))
         code->kind = FB_JVM_CODE_BARRIER;
-    words[0] =
-        fb_jvm_word(FB_JVM_STUB, FB_JVM_TIER_UNKNOWN, FB_JVM_BCI_UNKNOWN, fb_jvm_blob_name(name));
+    /* Nobody called the barrier: it is where it begins. */
+    called = !interrupted && code->kind != FB_JVM_CODE_BARRIER;
+    stub = head == NAME_ROUTINES ? fb_jvm_stub_name(pc - called) : 0;
+    code->is_vague = head == NAME_ROUTINES && stub == 0;
+    words[0] = fb_jvm_word(FB_JVM_STUB, FB_JVM_TIER_UNKNOWN, FB_JVM_BCI_UNKNOWN,
+                           fb_jvm_blob_name(stub != 0 ? stub : name));
     code->word_count = 1;
     return true;
 }
@@ -513,13 +519,14 @@ static void slot_write(struct slot *s, uint64_t key, const uint64_t *words,
     atomic_store_explicit(&s->sequence, sequence + 2, memory_order_release);
 }
 
-/* A name that could not be had may be had the next time; a list that was cut is no whole answer. */
+/* A name that could not be had, or no better one, may be had the next time; a list that was cut is
+ * no whole answer. */
 static bool worth_keeping(const uint64_t *words, unsigned room, const struct fb_jvm_code *code)
 {
     for (unsigned i = 0; i < code->word_count; i++)
         if (fb_jvm_word_name(words[i]) == 0)
             return false;
-    return code->word_count < room;
+    return code->word_count < room && !code->is_vague;
 }
 
 bool fb_jvm_code_find(uint64_t pc, bool interrupted, uint64_t *words, unsigned room,

@@ -43,6 +43,7 @@ struct fb_jvm_code {
     int32_t original_pc; /* deoptimised: where in the frame the true pc is, else -1 */
     uint8_t kind;        /* enum fb_jvm_code_kind */
     uint8_t word_count;
+    bool is_vague; /* its blob's name stands for its own, which is not known yet */
 };
 
 bool fb_jvm_code_find(uint64_t pc, bool interrupted, uint64_t *words, unsigned room,

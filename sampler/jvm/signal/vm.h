@@ -45,6 +45,18 @@ struct fb_jvm {
     void *cache; /* FB_JVM_CACHE_BYTES (code.h), zeroed; NULL: none */
 };
 
+/* What the JVM generated for itself, sorted, disjoint; immutable once published. */
+struct fb_jvm_stub {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t name; /* where the JVM has it */
+};
+
+struct fb_jvm_stubs {
+    uint32_t count;
+    struct fb_jvm_stub items[];
+};
+
 extern struct fb_jvm fb_jvm;
 extern _Atomic bool fb_jvm_is_active;
 
@@ -130,5 +142,11 @@ static inline bool fb_jvm_is_pointer(uint64_t address)
 }
 
 void fb_jvm_activate(bool active);
+
+/* The helper's: a list that stays for ever. */
+void fb_jvm_stubs_publish(const struct fb_jvm_stubs *stubs);
+
+/* Where the name of the stub at pc is, 0: it is not known. */
+uint64_t fb_jvm_stub_name(uint64_t pc);
 
 #endif
