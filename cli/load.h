@@ -82,7 +82,7 @@ void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
 #define FB_OPTIONS_READ                                                                            \
     {"type", 0, "TYPE", "the event or value to read, where a file has several"},                   \
         {"event", 0, "EVENT", "the same as --type"},                                               \
-        {"weight", 0, "WHAT", "of samples of perf, Chrome, Firefox: period, or samples (1 each)"},  \
+        {"weight", 0, "WHAT", "of samples of perf, Chrome, Firefox: period, or samples (1 each)"}, \
     {                                                                                              \
         "jobs", 0, "N", "threads that may read large text (default: 1)"                            \
     }
