@@ -75,7 +75,7 @@ char *fb_account_clock(const struct fb_profile *p)
     const char *clock = fb_profile_manifest_get(p, "clock_got");
     double overruns = fb_profile_overruns(p);
 
-    if (clock && fb_profile_is_wall(p))
+    if (clock && fb_profile_is_wall(p) && p->interval_ns > 0)
         return fb_format(
             "Clock: wall at %.0f Hz: weights are time of threads that run or wait, not "
             "CPU time.",

@@ -107,7 +107,7 @@ static struct outcome finish(const char *path)
     o.pid = pid ? strtol(pid, NULL, 10) : 0;
     o.samples = p->samples.count;
     o.is_wall = fb_profile_is_wall(p);
-    o.cpu_s = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
+    o.cpu_s = (double)fb_profile_weight(p) * fb_profile_weight_ns(p) / 1e9;
     o.ended = p->ended;
     o.account = fb_account_text(p);
     fb_profile_free(p);

@@ -12,7 +12,9 @@
 /* A bank's weight counts the ticks of its clock, of which one sample may stand for several. */
 static const char *unit_of(const struct fb_profile *p)
 {
-    return p->interval_ns > 0 ? "ticks" : fb_profile_text(p, p->unit);
+    const char *unit = fb_profile_text(p, p->unit);
+
+    return p->interval_ns > 0 && strcmp(unit, "samples") == 0 ? "ticks" : unit;
 }
 
 static char *subtitle_of(const struct fb_arm *arm, const struct fb_step *step, double weight)

@@ -16,8 +16,8 @@ static void put_option_left(struct fb_buf *out, const struct fb_option *o)
     fb_buf_printf(out, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 }
 
-/* Wraps paragraphs (separated by blank lines) at FB_TEXT_WIDTH. */
-static void put_wrapped(struct fb_buf *out, const char *text)
+/* Wraps paragraphs (separated by blank lines). */
+static void put_wrapped_to(struct fb_buf *out, const char *text, size_t width)
 {
     size_t column = 0;
 
@@ -25,7 +25,7 @@ static void put_wrapped(struct fb_buf *out, const char *text)
         size_t n = strcspn(text, " \n");
 
         if (n > 0) {
-            if (column > 0 && column + 1 + n > FB_TEXT_WIDTH) {
+            if (column > 0 && column + 1 + n > width) {
                 fb_buf_putc(out, '\n');
                 column = 0;
             }
@@ -43,6 +43,11 @@ static void put_wrapped(struct fb_buf *out, const char *text)
         }
     }
     fb_buf_putc(out, '\n');
+}
+
+static void put_wrapped(struct fb_buf *out, const char *text)
+{
+    put_wrapped_to(out, text, FB_TEXT_WIDTH);
 }
 
 static int say(struct fb_buf *out)
@@ -94,16 +99,43 @@ int fb_help_command(const struct fb_command *c)
     return say(&out);
 }
 
+static void put_format(struct fb_buf *out, const char *name, const char *what, const char *suffix)
+{
+    fb_buf_printf(out, "  %-12s %s", name, what);
+    if (suffix)
+        fb_buf_printf(out, " (%s)", suffix);
+    fb_buf_putc(out, '\n');
+}
+
+/* What a format of the second list has no place for: the rest of a profile is held. */
+static void put_unheld(struct fb_buf *out, unsigned holds)
+{
+    struct fb_buf text = {0}, wrapped = {0};
+    const char *line;
+
+    fb_buf_puts(&text, "cannot hold: ");
+    fb_holds_text(FB_HOLDS_ALL & ~holds, &text);
+    if (holds != FB_HOLDS_ALL) {
+        put_wrapped_to(&wrapped, text.data, FB_TEXT_WIDTH - 15);
+        for (line = wrapped.data; *line; line = strchr(line, '\n') + 1)
+            fb_buf_printf(out, "               %.*s\n", (int)strcspn(line, "\n"), line);
+    }
+    fb_buf_done(&text);
+    fb_buf_done(&wrapped);
+}
+
 static int help_formats(void)
 {
     struct fb_buf out = {0};
 
     fb_buf_puts(&out, "profiles that are read (told by their content, or --from):\n");
     for (const struct fb_reader *r = fb_readers; r->name; r++)
-        fb_buf_printf(&out, "  %-10s %s\n", r->name, r->what);
+        put_format(&out, r->name, r->what, NULL);
     fb_buf_puts(&out, "\nprofiles that are written (told by the ending, or --to):\n");
-    for (const struct fb_writer *w = fb_writers; w->name; w++)
-        fb_buf_printf(&out, "  %-10s %s (%s)\n", w->name, w->what, w->suffix);
+    for (const struct fb_writer *w = fb_writers; w->name; w++) {
+        put_format(&out, w->name, w->what, w->suffix);
+        put_unheld(&out, w->holds);
+    }
     return say(&out);
 }
 

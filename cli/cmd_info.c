@@ -92,21 +92,31 @@ static void put_process_cpu(struct fb_table *t, const struct fb_profile *p)
             cpu / 1e9, yield);
 }
 
+/* Whether weights that are time are time on a CPU: locks and waits have a type of their own. */
+static bool is_cpu(const struct fb_profile *p)
+{
+    return p->type == 0 || strncmp(fb_profile_text(p, p->type), "cpu", 3) == 0 ||
+           strcmp(fb_profile_text(p, p->unit), "samples") == 0;
+}
+
 /* Σ weight x interval against the CPU time of the process: the account of the clock. */
 static void put_yield(struct fb_table *t, const struct fb_profile *p)
 {
-    double sampled = (double)fb_profile_weight(p) * (double)p->interval_ns / 1e9;
+    double sampled = (double)fb_profile_weight(p) * fb_profile_weight_ns(p) / 1e9;
     double overruns = fb_profile_overruns(p);
 
-    if (p->interval_ns == 0 || p->samples.count == 0)
+    if (!(fb_profile_weight_ns(p) > 0) || p->samples.count == 0)
         return;
     if (fb_profile_is_wall(p)) {
         row(t, "sampled time", "%.3f s of threads that run or wait (weight x %.3f ms)", sampled,
-            (double)p->interval_ns / 1e6);
+            fb_profile_weight_ns(p) / 1e6);
         put_process_cpu(t, p);
         return;
     }
-    row(t, "sampled CPU", "%.3f s (weight x %.3f ms)", sampled, (double)p->interval_ns / 1e6);
+    row(t, is_cpu(p) ? "sampled CPU" : "sampled time", "%.3f s (weight x %.3f ms)", sampled,
+        fb_profile_weight_ns(p) / 1e6);
+    if (isnan(overruns))
+        return put_process_cpu(t, p);
     if (overruns > FB_OVERRUNS_MOST)
         row(t, "weight from overruns", "%.1f %% (over 20 %%: %s)", 100.0 * overruns,
             fb_profile_overruns_cause(p));
@@ -244,12 +254,13 @@ static int run(const struct fb_args *args)
 
 static const struct fb_option options[] = {
     {"all", 0, NULL, "environment variables by hash and the JVM's own choices too"},
+    FB_OPTIONS_READ,
     FB_OPTIONS_TABLES,
     {0}};
 
 const struct fb_command fb_command_info = {
     .name = "info",
-    .usage = "FILE [--all]",
+    .usage = "FILE [--all] [--type TYPE]",
     .what = "manifest, health, losses, and what the sampler itself cost",
     .text = "Prints what is known of a run: how it was started, which clock at which rate, how its "
             "samples compare with the CPU time of the process, every loss by cause, and the "

@@ -356,7 +356,7 @@ static void note_clock(struct fb_diff *diff, const struct fb_diff_arm *arm)
     double overruns = p ? fb_profile_overruns(p) : NAN;
     bool most = overruns > FB_OVERRUNS_MOST;
 
-    if (clock && fb_profile_is_wall(p))
+    if (clock && fb_profile_is_wall(p) && p->interval_ns > 0)
         fb_diff_note(diff, "%s: clock wall at %.0f Hz", arm->label, 1e9 / (double)p->interval_ns);
     if (!clock || isnan(overruns))
         return;

@@ -19,7 +19,7 @@ static double sampled(const struct fb_profile *p, int64_t from, int64_t to)
     for (size_t i = 0; i < p->samples.count; i++)
         if (p->samples.time_ns[i] >= from && p->samples.time_ns[i] < to)
             weight += (double)p->samples.weight[i];
-    return weight * (double)p->interval_ns / 1e9;
+    return weight * fb_profile_weight_ns(p) / 1e9;
 }
 
 bool fb_coverage_measure(const struct fb_profile *p, const struct fb_step *s,
@@ -29,7 +29,8 @@ bool fb_coverage_measure(const struct fb_profile *p, const struct fb_step *s,
     struct fb_coverage c = {0};
     double group, process;
 
-    if (!p->has_times || p->interval_ns == 0 || fb_profile_is_wall(p) || p->counters.rows < 2)
+    if (!p->has_times || !(fb_profile_weight_ns(p) > 0) || fb_profile_is_wall(p) ||
+        p->counters.rows < 2)
         return false;
     if (from < p->counters.time_ns[0])
         from = p->counters.time_ns[0];
