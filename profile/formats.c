@@ -18,6 +18,7 @@
 #include "profile/write/cpuprofile.h"
 #include "profile/write/firefox.h"
 #include "profile/write/flamebearer.h"
+#include "profile/write/csv.h"
 #include "profile/write/folded.h"
 #include "profile/write/pprof.h"
 #include "profile/write/speedscope.h"
@@ -89,6 +90,8 @@ const struct fb_writer fb_writers[] = {
      FB_HOLDS_LINES | FB_HOLDS_UNIT | FB_HOLDS_NAMES, fb_cpuprofile_write},
     {"flamebearer", ".flamebearer.json", "Pyroscope's JSON",
      FB_HOLDS_UNIT | FB_HOLDS_INTERVAL | FB_HOLDS_NAMES, fb_flamebearer_write},
+    {"csv", ".csv", "a table: time, thread, weight, leaf and stack of each sample",
+     FB_HOLDS_TIMES | FB_HOLDS_THREADS | FB_HOLDS_UNIT | FB_HOLDS_BYTES, fb_csv_profile_write},
     {NULL, NULL, NULL, 0, NULL},
 };
 
@@ -134,13 +137,6 @@ enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                    fb_source_name(in));
 }
 
-/* Samples of these can be counted, or weighed by a period or the time to the next. */
-static bool has_weights(const char *reader)
-{
-    return strncmp(reader, "perf", 4) == 0 || strcmp(reader, "cpuprofile") == 0 ||
-           strcmp(reader, "trace-event") == 0 || strcmp(reader, "firefox") == 0;
-}
-
 enum fb_status fb_profile_read(struct fb_source *in, const char *format,
                                const struct fb_read_options *options, struct fb_profile **ret_p,
                                struct fb_read_report *ret_report, struct fb_err *err)
@@ -149,10 +145,10 @@ enum fb_status fb_profile_read(struct fb_source *in, const char *format,
     enum fb_status r = fb_reader_find(in, format, &reader, err);
 
     *ret_report = (struct fb_read_report){0};
-    if (r == FB_OK && options->weight != FB_WEIGHT_AS_FORMAT && !has_weights(reader->name))
+    if (r == FB_OK && options->weight != FB_WEIGHT_AS_FORMAT &&
+        strncmp(reader->name, "perf", 4) != 0)
         return fb_fail(err, FB_EUSAGE,
-                       "%s: '--weight' is for samples that have a period or a time to the next "
-                       "(perf, Chrome, Firefox), and this is %s",
+                       "%s: '--weight' is for samples of perf, which have a period, and this is %s",
                        fb_source_name(in), reader->name);
     return r == FB_OK ? reader->read(in, options, ret_p, ret_report, err) : r;
 }

@@ -223,15 +223,15 @@ static void samples_fill(struct fb_step *s, const struct fb_profile *p)
             weight_covered += (double)p->samples.weight[i];
     }
     s->samples = count;
-    if (p->interval_ns == 0 || fb_profile_is_wall(p))
+    if (!(fb_profile_weight_ns(p) > 0) || fb_profile_is_wall(p))
         return;
-    s->sample_cpu_s = weight * (double)p->interval_ns / 1e9;
+    s->sample_cpu_s = weight * fb_profile_weight_ns(p) / 1e9;
     known =
         fb_profile_counter_running(p, "process.cpu_ns", s->load_start_ns, s->load_end_ns, &cpu_ns);
     if (!(known && cpu_ns > 0) && fb_profile_paused_ns(p, s->load_start_ns, s->load_end_ns) > 0)
         return; /* paused all the time: there is nothing to compare */
     if (known && cpu_ns > 0)
-        s->yield = weight_covered * (double)p->interval_ns / cpu_ns;
+        s->yield = weight_covered * fb_profile_weight_ns(p) / cpu_ns;
     else if (s->cpu_s > 0 && isnan(s->cpu_span_s))
         s->yield = s->sample_cpu_s / s->cpu_s;
     else if (s->cpu_s > 0)
