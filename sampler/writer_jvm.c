@@ -21,7 +21,8 @@
 
 enum {
     NAME_MAX_BYTES = FB_JVM_CLASS_MAX + 1 + FB_JVM_METHOD_MAX + FB_JVM_PLAIN_MAX,
-    FACTS_BYTES_MAX = 5 + 1 + 5 + 1 + 3, /* of a frame */
+    FACTS_BYTES_MAX = 5 + 1 + 5 + 5 + 3, /* of a frame */
+    FILE_BYTES_MAX = 256,
     PROBES = 16,
 };
 
@@ -29,10 +30,11 @@ enum {
 struct known {
     uint32_t name;
     uint32_t descriptor;
+    uint32_t file;
 };
 
-/* Descriptors are few and names many: "()V" is one string. */
-struct descriptor {
+/* Descriptors and files are few and names many: "()V" is one string. */
+struct short_text {
     uint64_t hash;
     uint32_t string; /* 0: empty */
     uint32_t zero;
@@ -40,7 +42,7 @@ struct descriptor {
 
 enum {
     KNOWN_BYTES = FB_JVM_NAMES_MAX * sizeof(struct known),
-    DESCRIPTORS_BYTES = FB_WRITER_JVM_DESCRIPTORS * sizeof(struct descriptor),
+    SHORT_BYTES = FB_WRITER_JVM_SHORT * sizeof(struct short_text),
 };
 
 static struct known *known_of(struct fb_writer_jvm *j, uint32_t id)
@@ -48,9 +50,9 @@ static struct known *known_of(struct fb_writer_jvm *j, uint32_t id)
     return (struct known *)j->known.data + id;
 }
 
-static struct descriptor *descriptors(struct fb_writer_jvm *j)
+static struct short_text *short_texts(struct fb_writer_jvm *j)
 {
-    return (struct descriptor *)(void *)((uint8_t *)j->known.data + KNOWN_BYTES);
+    return (struct short_text *)(void *)((uint8_t *)j->known.data + KNOWN_BYTES);
 }
 
 void fb_writer_jvm_init(struct fb_writer *w, uint8_t *memory)
@@ -105,16 +107,16 @@ static uint32_t name_put(struct fb_writer *w, const struct fb_jvm_name_text *t)
     return string_put(w, name, n + t->method_len);
 }
 
-static uint32_t descriptor_put(struct fb_writer *w, const char *text, size_t n)
+static uint32_t short_put(struct fb_writer *w, const char *text, size_t n)
 {
-    struct descriptor *table = descriptors(&w->jvm);
+    struct short_text *table = short_texts(&w->jvm);
     uint64_t hash = 0xcbf29ce484222325u;
-    struct descriptor *free_one = NULL;
+    struct short_text *free_one = NULL;
 
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3u;
     for (unsigned i = 0; i < PROBES && free_one == NULL; i++) {
-        struct descriptor *d = &table[((hash >> 20) + i) & (FB_WRITER_JVM_DESCRIPTORS - 1)];
+        struct short_text *d = &table[((hash >> 20) + i) & (FB_WRITER_JVM_SHORT - 1)];
 
         if (d->string == 0)
             free_one = d;
@@ -123,7 +125,7 @@ static uint32_t descriptor_put(struct fb_writer *w, const char *text, size_t n)
     }
     if (free_one == NULL)
         return string_put(w, text, n);
-    *free_one = (struct descriptor){.hash = hash, .string = string_put(w, text, n)};
+    *free_one = (struct short_text){.hash = hash, .string = string_put(w, text, n)};
     return free_one->string;
 }
 
@@ -131,9 +133,11 @@ static uint32_t descriptor_put(struct fb_writer *w, const char *text, size_t n)
 static const struct known *known_get(struct fb_writer *w, uint32_t id)
 {
     const struct fb_jvm_name_text *t;
+    char file[FILE_BYTES_MAX];
     struct known *k;
+    size_t n;
 
-    if (w->jvm.known.data == NULL && !fb_pages_map(&w->jvm.known, KNOWN_BYTES + DESCRIPTORS_BYTES))
+    if (w->jvm.known.data == NULL && !fb_pages_map(&w->jvm.known, KNOWN_BYTES + SHORT_BYTES))
         return NULL;
     k = known_of(&w->jvm, id);
     if (k->name != 0)
@@ -141,9 +145,12 @@ static const struct known *known_get(struct fb_writer *w, uint32_t id)
     t = (const struct fb_jvm_name_text *)(const void *)(fb_jvm_names.text +
                                                         fb_jvm_names.entries[id].text);
     k->name = name_put(w, t);
-    if (!t->is_plain)
-        k->descriptor =
-            descriptor_put(w, t->bytes + t->class_len + t->method_len, t->descriptor_len);
+    if (t->is_plain)
+        return k;
+    k->descriptor = short_put(w, t->bytes + t->class_len + t->method_len, t->descriptor_len);
+    n = fb_jvm_source(id, file, sizeof file);
+    if (n > 0)
+        k->file = short_put(w, file, n);
     return k;
 }
 
@@ -186,16 +193,16 @@ static enum fb_frame_tier tier_of(uint64_t word, enum fb_frame_kind kind)
 }
 
 static void facts_put(struct fb_writer *w, uint32_t frame, enum fb_frame_tier tier,
-                      uint32_t descriptor, uint32_t line)
+                      const struct known *known, uint32_t line)
 {
     struct fb_chunk *facts = &w->jvm.facts;
 
-    if (tier == FB_FRAME_TIER_UNKNOWN && descriptor == 0 && line == 0)
+    if (tier == FB_FRAME_TIER_UNKNOWN && known->descriptor == 0 && known->file == 0 && line == 0)
         return;
     fb_wire_put_varint(&facts->body, frame);
     fb_wire_put_u8(&facts->body, (uint8_t)tier);
-    fb_wire_put_varint(&facts->body, descriptor);
-    fb_wire_put_varint(&facts->body, 0); /* the file */
+    fb_wire_put_varint(&facts->body, known->descriptor);
+    fb_wire_put_varint(&facts->body, known->file);
     fb_wire_put_varint(&facts->body, line);
     facts->count++;
 }
@@ -210,7 +217,7 @@ uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
     struct fb_frame_key key = {.address = FB_JVM_WORD_MARK | (uint64_t)line << 40 |
                                           (uint64_t)tier << 36 | id,
                                .kind = (uint8_t)kind};
-    const struct known *known = is_named ? known_get(w, id) : &(const struct known){0, 0};
+    const struct known *known = is_named ? known_get(w, id) : &(const struct known){0, 0, 0};
     bool is_new;
     uint32_t frame;
 
@@ -219,7 +226,7 @@ uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
     frame = fb_intern_frame(&w->intern, &key, &is_new);
     if (frame == 0 || !is_new)
         return frame;
-    facts_put(w, frame, tier, known->descriptor, line);
+    facts_put(w, frame, tier, known, line);
     fb_wire_put_u8(&w->frames.body, key.kind);
     fb_wire_put_varint(&w->frames.body, 0); /* no module, no address */
     fb_wire_put_varint(&w->frames.body, 0);

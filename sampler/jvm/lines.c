@@ -124,16 +124,62 @@ static bool table_find(uint64_t method, struct stream *ret)
     return ret->at < ret->end && ret->end - ret->at <= BYTES_MAX;
 }
 
+/* The method bears the name that was taken down. */
+static bool is_as_named(const struct fb_jvm_name_entry *entry)
+{
+    uint64_t key;
+
+    return fb_jvm_method_key(entry->method, &key) && key == entry->key;
+}
+
 uint32_t fb_jvm_line(uint32_t id, int32_t bci)
 {
     const struct fb_jvm_name_entry *entry = &fb_jvm_names.entries[id];
     struct stream s;
-    uint64_t key;
     uint32_t line;
 
-    if (bci < 0 || id < FB_JVM_NAME_FIRST || !fb_jvm_method_key(entry->method, &key) ||
-        key != entry->key || !table_find(entry->method, &s))
+    if (bci < 0 || id < FB_JVM_NAME_FIRST || !is_as_named(entry) || !table_find(entry->method, &s))
         return 0;
     line = line_find(&s, bci);
-    return fb_jvm_method_key(entry->method, &key) && key == entry->key ? line : 0;
+    return is_as_named(entry) ? line : 0;
+}
+
+/* The symbol with the name of the class's file; 0: it has none. */
+static uint64_t source_find(uint64_t method)
+{
+    const struct fb_jvm_layout *at = fb_jvm_names.layout;
+    uint64_t constant;
+    uint64_t pool;
+    uint64_t symbol;
+    uint32_t index;
+
+    if (at->pool_source_file < 0 ||
+        !fb_guard_word(method + (uint64_t)at->method_const, &constant) || (constant & 7) != 0 ||
+        !fb_guard_word(constant + (uint64_t)at->const_pool, &pool) || (pool & 7) != 0 ||
+        !number_at(pool + (uint64_t)at->pool_source_file, 2, &index) || index == 0 ||
+        !fb_guard_word(pool + (uint64_t)at->pool_size + UINT64_C(8) * index, &symbol))
+        return 0;
+    return (symbol & 7) == 0 ? symbol : 0;
+}
+
+size_t fb_jvm_source(uint32_t id, char *ret_text, size_t cap)
+{
+    const struct fb_jvm_layout *at = fb_jvm_names.layout;
+    const struct fb_jvm_name_entry *entry = &fb_jvm_names.entries[id];
+    struct stream s = {.bad = false};
+    uint64_t symbol;
+    uint32_t length;
+
+    if (id < FB_JVM_NAME_FIRST || !is_as_named(entry))
+        return 0;
+    symbol = source_find(entry->method);
+    if (symbol == 0 || !number_at(symbol + (uint64_t)at->symbol_length, 2, &length))
+        return 0;
+    if (length > cap)
+        length = (uint32_t)cap;
+    s.at = symbol + (uint64_t)at->symbol_body;
+    s.end = s.at + length;
+    for (uint32_t i = 0; i < length; i++)
+        ret_text[i] = (char)byte_next(&s);
+    return !s.bad && is_as_named(entry) ? length : 0;
 }

@@ -25,7 +25,9 @@ struct fake_klass {
 struct fake_pool {
     uint64_t words[3];
     struct fake_klass *holder;
-    uint64_t more[5];
+    uint64_t more[4];
+    uint16_t zero[3];
+    uint16_t source_file;
     struct fake_symbol *slots[FAKE_POOL_SLOTS];
 };
 
@@ -63,6 +65,7 @@ static inline struct fb_jvm_layout fake_layout(void)
     layout.const_size = offsetof(struct fake_const, code);
     layout.pool_holder = offsetof(struct fake_pool, holder);
     layout.pool_size = offsetof(struct fake_pool, slots);
+    layout.pool_source_file = offsetof(struct fake_pool, source_file);
     layout.klass_name = offsetof(struct fake_klass, name);
     layout.symbol_length = offsetof(struct fake_symbol, length);
     layout.symbol_body = offsetof(struct fake_symbol, body);
@@ -112,6 +115,7 @@ static inline void fake_method_free(struct fake_method *m)
 {
     free(m->constant->pool->slots[3]);
     free(m->constant->pool->slots[5]);
+    free(m->constant->pool->slots[7]);
     free(m->constant->pool->holder->name);
     free(m->constant->pool->holder);
     free(m->constant->pool);

@@ -105,6 +105,23 @@ static void a_method_without_lines_or_that_is_another_now_has_none(void **state)
     assert_int_equal(fb_jvm_line(id, 1), 5);
 }
 
+static void a_class_may_say_what_its_file_is(void **state)
+{
+    struct fake_pool *pool = method->constant->pool;
+    char text[8];
+
+    (void)state;
+    assert_int_equal(fb_jvm_source(id, text, sizeof text), 0);
+    pool->slots[7] = fake_symbol_make("B.java");
+    pool->source_file = 7;
+    assert_int_equal(fb_jvm_source(id, text, sizeof text), 6);
+    assert_memory_equal(text, "B.java", 6);
+    assert_int_equal(fb_jvm_source(id, text, 3), 3);
+    assert_int_equal(fb_jvm_source(FB_JVM_NAME_FULL, text, 3), 0);
+    method->constant->name_index = method->constant->signature_index;
+    assert_int_equal(fb_jvm_source(id, text, sizeof text), 0);
+}
+
 /* Cut, and made of any bytes: a line of 16 bits or none, and never past the method's end. */
 static void any_bytes_are_a_table(void **state)
 {
@@ -132,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LINES_TEST(a_bci_has_the_line_of_the_entry_before_it),
         LINES_TEST(a_method_without_lines_or_that_is_another_now_has_none),
+        LINES_TEST(a_class_may_say_what_its_file_is),
         LINES_TEST(any_bytes_are_a_table),
     };
 
