@@ -1,7 +1,7 @@
 /* Whether the generator's clock is the arm's: the arm's own CPU says when each step really began.
  *
  * The CPU per second is modelled as constant within each step and constant outside of all.  That
- * model is tried at every half second of shift up to half a step; the shift with the least rest
+ * model is tried at every quarter second of shift up to half a step; the shift with the least rest
  * (sum of squares) is the estimate.  It says nothing where the steps do not differ: the model must
  * explain 80 % of the variance there, and leave at least a fifth less than without a shift. */
 #include <math.h>
@@ -14,7 +14,7 @@
 enum { ROWS_LEAST = 20, SHIFT_MOST_S = 120 };
 
 static const double NS = 1e9;
-static const double grid_s = 0.5;
+static const double grid_s = 0.25;
 static const double explained_least = 0.8, rest_most = 0.8;
 static const double tolerated_s = 1; /* beside the grain of the steps' times */
 
@@ -125,6 +125,28 @@ static double shift_most(const struct fb_steps *steps, double *ret_grain_s)
     return most;
 }
 
+/* The shift with the least rest; the rows are a second apart, so that several are as good: their
+ * middle, to half a second. */
+static double best_shift(const struct course *c, const struct fb_steps *steps,
+                         const struct fb_profile *p, double most, double *ret_rest)
+{
+    double best = INFINITY, first = 0, last = 0;
+
+    most = floor(most / grid_s) * grid_s; /* so that 0 is tried */
+    for (double shift = -most; shift <= most; shift += grid_s) {
+        double rest = rest_at(c, steps, p, shift);
+
+        if (rest < best * (1 - 1e-9)) {
+            best = rest;
+            first = shift;
+        }
+        if (rest <= best * (1 + 1e-9))
+            last = shift;
+    }
+    *ret_rest = best;
+    return round((first + last)) / 2;
+}
+
 /* A clock of the host that was set while the arm ran. */
 static void steps_of_the_clock(struct fb_steps *steps, const struct fb_profile *p)
 {
@@ -148,7 +170,7 @@ static void steps_of_the_clock(struct fb_steps *steps, const struct fb_profile *
 void fb_steps_onset_check(struct fb_steps *steps, const struct fb_profile *p)
 {
     struct course c = {0};
-    double best_s = 0, grain_s, most = shift_most(steps, &grain_s), total, now, best;
+    double best_s, grain_s, most = shift_most(steps, &grain_s), total, now, best;
 
     steps_of_the_clock(steps, p);
     if (strcmp(steps->format, "marks") == 0 || !course_take(p, &c)) {
@@ -156,17 +178,8 @@ void fb_steps_onset_check(struct fb_steps *steps, const struct fb_profile *p)
         return;
     }
     total = rest_of((double)c.count, c.sum[c.count], c.squares[c.count]);
-    now = best = rest_at(&c, steps, p, 0);
-    for (double shift = grid_s; shift <= most; shift += grid_s) {
-        for (int sign = -1; sign <= 1; sign += 2) {
-            double rest = rest_at(&c, steps, p, sign * shift);
-
-            if (rest < best) {
-                best = rest;
-                best_s = sign * shift;
-            }
-        }
-    }
+    now = rest_at(&c, steps, p, 0);
+    best_s = best_shift(&c, steps, p, most, &best);
     course_done(&c);
     if (!(total > 0) || best > (1 - explained_least) * total)
         return;
