@@ -310,7 +310,7 @@ static int64_t ns_of(double ms)
 {
     double whole = floor(ms);
 
-    if (!(ms > -9.2e12 && ms < 9.2e12))
+    if (!(ms > -4.6e12 && ms < 4.6e12))
         return 0;
     return (int64_t)whole * 1000000 + (int64_t)nearbyint((ms - whole) * 1e6);
 }

@@ -377,7 +377,7 @@ static void set_unit(struct fb_profile *p, const struct file *f, const struct tr
     }
     if (strcmp(unit, "samples") == 0 && f->sample_rate == 1e9)
         unit = "nanoseconds";
-    else if (strcmp(unit, "samples") == 0 && f->sample_rate > 0 && f->sample_rate <= 1e9)
+    else if (strcmp(unit, "samples") == 0 && f->sample_rate > 1e-6 && f->sample_rate <= 1e9)
         p->interval_ns = (uint64_t)nearbyint(1e9 / f->sample_rate);
     p->unit = fb_strings_put_z(&p->strings, unit);
     if (t->sides == 2)

@@ -210,6 +210,12 @@ static void add_row(struct file *f, struct fb_rounding *rounding, uint32_t node,
     fb_tree_row_add(&f->rows, FB_NO_THREAD, node, time_ns, fb_round_next(rounding, amount));
 }
 
+/* A time out of range is none. */
+static int64_t ns_of(double ns)
+{
+    return ns > -9.2e18 && ns < 9.2e18 ? (int64_t)ns : 0;
+}
+
 /* Spans between events; time with no frame open is no sample. */
 static void rows_of_events(struct fb_json_in *in, struct file *f, const struct part *part,
                            double scale)
@@ -227,7 +233,7 @@ static void rows_of_events(struct fb_json_in *in, struct file *f, const struct p
             return;
         }
         if (node != 0 && e->at > last)
-            add_row(f, &rounding, node, (int64_t)(last * scale), (e->at - last) * scale);
+            add_row(f, &rounding, node, ns_of(last * scale), (e->at - last) * scale);
         last = e->at;
         if (e->opens) {
             node = fb_calltree_child(&f->tree, node, e->frame);

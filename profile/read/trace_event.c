@@ -165,7 +165,7 @@ static void take_event_member(struct file *f, struct fb_json_in *in, const struc
         e->phase = text.len == 1 ? text.text[0] : 0;
     } else if (fb_json_text_is(key, "ts")) {
         e->ts = take_time(in);
-        e->has_ts = e->ts > -9.2e15 && e->ts < 9.2e15;
+        e->has_ts = e->ts > -4.6e15 && e->ts < 4.6e15;
     } else if (fb_json_text_is(key, "dur")) {
         e->dur = take_time(in);
     } else if (fb_json_text_is(key, "tdur")) {
@@ -192,7 +192,7 @@ static void span_add(struct file *f, const struct event *e)
     struct fb_span_event span = {.name = e->name, .phase = e->phase};
     double end = e->phase == 'X' && e->dur > 0 ? e->ts + e->dur : e->ts;
 
-    if (!e->has_ts || !(end < 9.2e15)) {
+    if (!e->has_ts || !(end < 4.6e15)) {
         f->timeless++;
         return;
     }

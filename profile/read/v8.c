@@ -84,7 +84,7 @@ static bool take_node_member(struct fb_v8 *v, struct fb_json_in *in, struct fb_v
     else if (fb_json_text_is(key, "parent"))
         node->parent_id = fb_json_in_int_or(in, -1);
     else if (fb_json_text_is(key, "hitCount"))
-        node->hits = (uint64_t)fmax(0, fb_json_in_double_or(in, 0));
+        node->hits = (uint64_t)fmin(9e15, fmax(0, fb_json_in_double_or(in, 0)));
     else if (fb_json_text_is(key, "callFrame") && fb_json_in_peek(in) == FB_JSON_OBJECT)
         for (fb_json_in_object(in); fb_json_in_key(in, &inner);) {
             if (!take_function_member(v, in, fn, &inner))
@@ -314,7 +314,7 @@ static double time_next(const struct fb_v8 *v, size_t i, double last)
 
 static int64_t ns_of(double us)
 {
-    return us > -9.2e15 && us < 9.2e15 ? (int64_t)nearbyint(us * 1000) : 0;
+    return us > -4.6e15 && us < 4.6e15 ? (int64_t)nearbyint(us * 1000) : 0;
 }
 
 static void put_samples(struct finish *f)

@@ -1,0 +1,3 @@
+/* Any bytes as cpuprofile. */
+#define FORMAT "cpuprofile"
+#include "tests/fuzz/profile_format.h"

@@ -1,0 +1,3 @@
+/* Any bytes as trace events. */
+#define FORMAT "trace-event"
+#include "tests/fuzz/profile_format.h"
