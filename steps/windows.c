@@ -42,6 +42,23 @@ static void spans_check(struct fb_steps *steps, const struct fb_step *s)
     free(place);
 }
 
+/* Not wrong, but not a share of the window either. */
+static void throttled_check(struct fb_steps *steps, const struct fb_step *s)
+{
+    double window_s = s->start_ns != 0 ? (double)(s->end_ns - s->start_ns) / NS : s->secs;
+    char *place;
+
+    if (!(s->throttled_s > window_s))
+        return;
+    place = place_of(steps, s);
+    fb_steps_warn(
+        steps,
+        "%s: step %s: throttled for %.1f s in a window of %.0f s: that time is summed over "
+        "the CPUs, so that it may be more than the window",
+        place, s->name, s->throttled_s, window_s);
+    free(place);
+}
+
 /* Headers in whole seconds may touch. */
 static int64_t grain_ns(const struct fb_step *a, const struct fb_step *b)
 {
@@ -139,6 +156,7 @@ void fb_steps_windows_check(struct fb_steps *steps)
 {
     for (size_t i = 0; i < steps->count; i++) {
         spans_check(steps, &steps->items[i]);
+        throttled_check(steps, &steps->items[i]);
         if (i > 0)
             pair_check(steps, &steps->items[i - 1], &steps->items[i]);
     }
