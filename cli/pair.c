@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/vec.h"
+
+enum { FLOORS_MAX = 1 << 20 };
 
 static enum fb_status take_options(const struct fb_args *args, struct fb_diff_options *o,
                                    struct fb_err *err)
@@ -57,44 +60,92 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
     return fb_pair_new_with(args, view, NULL, 0, ret_pair, err);
 }
 
+static enum fb_status floors_take(const struct fb_args *args, struct fb_pair *pair,
+                                  struct fb_diff_options *options, struct fb_err *err)
+{
+    const char *path = fb_args_get(args, "floor");
+    struct fb_buf text = {.max = FLOORS_MAX};
+    enum fb_status r;
+
+    if (path == NULL)
+        return FB_OK;
+    r = fb_file_read(path, &text, err);
+    if (r == FB_OK)
+        r = fb_floors_read(text.data, text.len, path, &pair->floors, err);
+    fb_buf_done(&text);
+    if (r == FB_OK)
+        options->floors = &pair->floors;
+    return r;
+}
+
+/* The arms of the view by their index, controls first.  pair->sums is there. */
+static enum fb_status pair_make(const struct fb_args *args, const struct fb_view *view,
+                                const size_t *index, size_t count, size_t controls,
+                                struct fb_pair *pair, struct fb_err *err)
+{
+    struct fb_diff_options options = {0};
+    enum fb_status r = take_options(args, &options, err);
+
+    if (r == FB_OK)
+        r = floors_take(args, pair, &options, err);
+    if (r != FB_OK)
+        return r;
+    pair->count = count;
+    pair->arms = fb_alloc_array(count, sizeof *pair->arms);
+    pair->whole = fb_alloc_array(count, sizeof *pair->whole);
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_arm *arm = &view->arms[index[i]];
+
+        pair->arms[i] = (struct fb_diff_arm){
+            .is_variant = i >= controls,
+            .label = arm->name,
+            .profile = arm->profile,
+            .node_of_stack = arm->node_of_stack,
+            .steps = steps_of(arm, &pair->whole[i]),
+        };
+    }
+    pair->input = (struct fb_diff_input){.arms = pair->arms,
+                                         .arms_count = count,
+                                         .tree = &view->tree,
+                                         .fns = &view->fns,
+                                         .layers = view->layers,
+                                         .layer_of_node = view->layer_of_node,
+                                         .boundaries_of_node = view->boundaries_of_node,
+                                         .sums = pair->sums.items,
+                                         .sums_count = pair->sums.count,
+                                         .sums_of_node = pair->sums.of_node};
+    return fb_diff_new(&pair->input, &options, &pair->diff, err);
+}
+
 enum fb_status fb_pair_new_with(const struct fb_args *args, const struct fb_view *view,
                                 const char *const *sums, size_t sums_count,
                                 struct fb_pair *ret_pair, struct fb_err *err)
 {
-    struct fb_pair_sums chosen;
     size_t controls = fb_args_has(args, "vs") ? fb_args_before(args, "vs") : 1;
-    struct fb_diff_options options = {0};
+    size_t *index = fb_alloc_array(view->count, sizeof *index);
     enum fb_status r = check_sides(args, controls, view->count, err);
 
+    *ret_pair = (struct fb_pair){0};
+    for (size_t i = 0; i < view->count; i++)
+        index[i] = i;
     if (r == FB_OK)
-        r = take_options(args, &options, err);
+        r = fb_pair_sums_get(args, view, sums, sums_count, &ret_pair->sums, err);
     if (r == FB_OK)
-        r = fb_pair_sums_get(args, view, sums, sums_count, &chosen, err);
+        r = pair_make(args, view, index, view->count, controls, ret_pair, err);
+    free(index);
     if (r != FB_OK)
-        return r;
-    *ret_pair = (struct fb_pair){.count = view->count, .sums = chosen};
-    ret_pair->arms = fb_alloc_array(view->count, sizeof *ret_pair->arms);
-    ret_pair->whole = fb_alloc_array(view->count, sizeof *ret_pair->whole);
-    for (size_t i = 0; i < view->count; i++) {
-        ret_pair->arms[i] = (struct fb_diff_arm){
-            .is_variant = i >= controls,
-            .label = view->arms[i].name,
-            .profile = view->arms[i].profile,
-            .node_of_stack = view->arms[i].node_of_stack,
-            .steps = steps_of(&view->arms[i], &ret_pair->whole[i]),
-        };
-    }
-    ret_pair->input = (struct fb_diff_input){.arms = ret_pair->arms,
-                                             .arms_count = view->count,
-                                             .tree = &view->tree,
-                                             .fns = &view->fns,
-                                             .layers = view->layers,
-                                             .layer_of_node = view->layer_of_node,
-                                             .boundaries_of_node = view->boundaries_of_node,
-                                             .sums = ret_pair->sums.items,
-                                             .sums_count = ret_pair->sums.count,
-                                             .sums_of_node = ret_pair->sums.of_node};
-    r = fb_diff_new(&ret_pair->input, &options, &ret_pair->diff, err);
+        fb_pair_done(ret_pair);
+    return r;
+}
+
+enum fb_status fb_pair_new_two(const struct fb_args *args, const struct fb_view *view, size_t i,
+                               size_t j, struct fb_pair *ret_pair, struct fb_err *err)
+{
+    const size_t index[] = {i, j};
+    enum fb_status r;
+
+    *ret_pair = (struct fb_pair){0};
+    r = pair_make(args, view, index, 2, 1, ret_pair, err);
     if (r != FB_OK)
         fb_pair_done(ret_pair);
     return r;

@@ -7,6 +7,7 @@
 #include "diff/diff.h"
 
 struct fb_pair {
+    struct fb_floors floors; /* of --floor */
     struct fb_pair_sums sums;
     struct fb_diff_arm *arms;
     struct fb_diff_input input;
@@ -23,6 +24,9 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
 enum fb_status fb_pair_new_with(const struct fb_args *args, const struct fb_view *view,
                                 const char *const *sums, size_t sums_count,
                                 struct fb_pair *ret_pair, struct fb_err *err);
+/* The i-th arm of the view as control against the j-th. */
+enum fb_status fb_pair_new_two(const struct fb_args *args, const struct fb_view *view, size_t i,
+                               size_t j, struct fb_pair *ret_pair, struct fb_err *err);
 void fb_pair_done(struct fb_pair *pair);
 
 /* The step of that name, else of that offered rate (no warm-up). */
@@ -35,7 +39,8 @@ enum fb_status fb_pair_step(const struct fb_diff *diff, const char *wanted, size
         "delta-share", 0, "PERCENT", "a layer or frame within this is the same (10)"               \
     }
 #define FB_OPTIONS_PAIR                                                                            \
-    {"q", 0, "PERCENT", "false discovery rate of the frames (5)"},                                 \
+    {"floor", 0, "FILE", "how far two runs of one arm differ, as `flamebank floor` measured it"},  \
+        {"q", 0, "PERCENT", "false discovery rate of the frames (5)"},                             \
     {                                                                                              \
         "jvm", 0, NULL, "the arms are JVMs: floors and frame rules for compiled code"              \
     }

@@ -377,7 +377,10 @@ static void note_method(struct fb_diff *diff)
 {
     const struct fb_diff_state *state = diff->state;
 
-    if (diff->pairs < 2)
+    if (diff->pairs < 2 && diff->options.floors != NULL)
+        fb_diff_note(diff, "one pair: the floor between runs is that of %zu runs of one arm",
+                     diff->options.floors->runs);
+    else if (diff->pairs < 2)
         fb_diff_note(diff, "one pair: the floor between runs is assumed, not measured");
     else if (pooled_degrees(diff) < 4)
         fb_diff_note(diff,

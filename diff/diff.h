@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "diff/differs.h"
+#include "diff/floors.h"
 #include "layers/layers.h"
 #include "profile/profile.h"
 #include "steps/steps.h"
@@ -66,14 +67,14 @@ struct fb_diff_input {
 };
 
 struct fb_diff_options {
-    double delta_cpu;     /* equivalence margin of CPU per request; 0: 0.05       */
-    double delta_share;   /* of layers and frames, relative; 0: 0.10              */
-    double q;             /* false discovery rate of the frame family; 0: 0.05    */
-    bool is_jvm;          /* floors of JVM arms, no one-pair frame verdicts       */
-    bool saturated;       /* judge steps past the knee, on ms per delivered request, floor 2 % */
-    double floor_latency; /* sd of ln(latency) between same-arm runs; 0: nobody measured it,
-                             then latency is shown and not judged                          */
-    size_t frames_max;    /* rows of the frame table, 0: 40                       */
+    double delta_cpu;   /* equivalence margin of CPU per request; 0: 0.05       */
+    double delta_share; /* of layers and frames, relative; 0: 0.10              */
+    double q;           /* false discovery rate of the frame family; 0: 0.05    */
+    bool is_jvm;        /* floors of JVM arms, no one-pair frame verdicts       */
+    bool saturated;     /* judge steps past the knee, on ms per delivered request, floor 2 % */
+    const struct fb_floors *floors; /* the user's own, borrowed; NULL: those of others' runs; then
+                                       latency is shown and not judged                        */
+    size_t frames_max;              /* rows of the frame table, 0: 40                       */
 };
 
 /* What one arm says of a row; with replicates, summed over the runs. */

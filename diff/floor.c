@@ -26,11 +26,23 @@ enum fb_floor_kind fb_floor_kind(const char *layer_name)
     return has_word(layer_name, "gc") ? FB_FLOOR_GC : FB_FLOOR_PLAIN;
 }
 
-double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm)
+static double share_measured(const struct fb_floors *measured, enum fb_floor_kind kind, double p)
 {
-    double tau = 0.05;
+    if (kind == FB_FLOOR_JIT)
+        return fb_floors_tau(measured, FB_FLOOR_OF_JIT);
+    if (kind == FB_FLOOR_GC)
+        return fb_floors_tau(measured, FB_FLOOR_OF_GC);
+    return fb_floors_tau(measured, p >= 0.05 ? FB_FLOOR_OF_LAYER_LARGE : FB_FLOOR_OF_LAYER_SMALL);
+}
 
-    if (is_jvm && kind == FB_FLOOR_JIT)
+double fb_floor_share(const struct fb_floors *measured, enum fb_floor_kind kind, double p,
+                      bool is_jvm)
+{
+    double tau = 0.05, own = share_measured(measured, kind, p);
+
+    if (!isnan(own))
+        tau = own;
+    else if (is_jvm && kind == FB_FLOOR_JIT)
         tau = 0.33;
     else if (is_jvm && kind == FB_FLOOR_GC)
         tau = 0;
@@ -39,11 +51,22 @@ double fb_floor_share(enum fb_floor_kind kind, double p, bool is_jvm)
     return p > 0.5 ? tau * fmax(0, 1 - p) / p : tau;
 }
 
-double fb_floor_cpu(uint32_t health, double window_se)
+static double cpu_measured(const struct fb_floors *measured, uint32_t health)
 {
-    double tau = 0.015;
+    if (health & FB_STEP_FIRST)
+        return fb_floors_tau(measured, FB_FLOOR_OF_CPU_FIRST);
+    if (health & FB_STEP_OVER)
+        return fb_floors_tau(measured, FB_FLOOR_OF_CPU_OVER);
+    return fb_floors_tau(measured, FB_FLOOR_OF_CPU);
+}
 
-    if (health & FB_FLOOR_WANDERING)
+double fb_floor_cpu(const struct fb_floors *measured, uint32_t health, double window_se)
+{
+    double tau = 0.015, own = cpu_measured(measured, health);
+
+    if (!isnan(own))
+        tau = own; /* of the user's machines, wandering or not */
+    else if (health & FB_FLOOR_WANDERING)
         tau = 0.16;
     else if (health & FB_STEP_FIRST)
         tau = 0.05;
@@ -52,9 +75,11 @@ double fb_floor_cpu(uint32_t health, double window_se)
     return window_se > tau ? window_se : tau;
 }
 
-double fb_floor_frame(void)
+double fb_floor_frame(const struct fb_floors *measured)
 {
-    return 0.12;
+    double own = fb_floors_tau(measured, FB_FLOOR_OF_FRAME);
+
+    return isnan(own) ? 0.12 : own;
 }
 
 double fb_floor_assumed_deff(enum fb_floor_kind kind, double p)

@@ -142,8 +142,9 @@ static double frame_floor(const struct family *f)
     const struct fb_step_state *s = &f->diff->state->steps[f->step];
 
     if (!f->diff->steps[f->step].on_ms)
-        return fb_floor_frame();
-    return hypot(fb_floor_frame(), fb_floor_cpu(fb_state_floor_health(s), 0));
+        return fb_floor_frame(f->diff->options.floors);
+    return hypot(fb_floor_frame(f->diff->options.floors),
+                 fb_floor_cpu(f->diff->options.floors, fb_state_floor_health(s), 0));
 }
 
 static void family_measure(struct family *f)

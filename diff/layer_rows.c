@@ -14,9 +14,10 @@
 static double row_floor(const struct fb_diff *diff, const struct fb_step_state *s,
                         enum fb_floor_kind kind, double p, bool on_ms)
 {
-    double share = fb_floor_share(kind, p, diff->options.is_jvm);
+    double share = fb_floor_share(diff->options.floors, kind, p, diff->options.is_jvm);
 
-    return on_ms ? hypot(share, fb_floor_cpu(fb_state_floor_health(s), 0)) : share;
+    return on_ms ? hypot(share, fb_floor_cpu(diff->options.floors, fb_state_floor_health(s), 0))
+                 : share;
 }
 
 static const char *row_name(const struct fb_diff_state *state, size_t row)

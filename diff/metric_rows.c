@@ -125,6 +125,7 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
     double *d = fb_alloc_array(s->pairs_count, sizeof *d), tau2 = 0;
     double *half = fb_alloc_array(s->pairs_count, sizeof *half);
     double t = fb_t_quantile(0.975, 21);
+    const struct fb_floors *floors = diff->options.floors;
     struct fb_judged judged;
     struct fb_evidence e = {
         .d = d, .half = half, .pairs = s->pairs_count, .delta = diff->options.delta_cpu};
@@ -136,8 +137,8 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
 
         d[i] = cost_d(diff->state, s, i);
         half[i] = e.pairs >= 2 && e.pooled_df >= 4 ? t * hypot(control, variant) : 0;
-        tau2 += (pow(fb_floor_cpu(fb_state_floor_health(s), control), 2) +
-                 pow(fb_floor_cpu(fb_state_floor_health(s), variant), 2)) /
+        tau2 += (pow(fb_floor_cpu(floors, fb_state_floor_health(s), control), 2) +
+                 pow(fb_floor_cpu(floors, fb_state_floor_health(s), variant), 2)) /
                 (2 * (double)s->pairs_count);
     }
     e.tau = row->floor = sqrt(tau2);
@@ -174,8 +175,17 @@ static void cost_row(struct fb_diff *diff, size_t step, struct fb_diff_row *row)
     cost_judge(diff, step, row);
     if (out->denial[0])
         fb_row_deny(row, out->denial);
-    else if ((out->health & FB_FLOOR_WANDERING) && out->pairs < 2)
+    else if ((out->health & FB_FLOOR_WANDERING) && out->pairs < 2 &&
+             isnan(fb_floors_tau(diff->options.floors, FB_FLOOR_OF_CPU)))
         wandering_judge(row, out->health & FB_STEP_UNSTEADY);
+}
+
+/* NAN, which is no floor, where nobody has measured it. */
+static double latency_floor(const struct fb_diff *diff, enum fb_diff_metric metric)
+{
+    return fb_floors_tau(diff->options.floors, metric == FB_METRIC_P50   ? FB_FLOOR_OF_P50
+                                               : metric == FB_METRIC_P99 ? FB_FLOOR_OF_P99
+                                                                         : FB_FLOOR_OF_P999);
 }
 
 static void latency_row(struct fb_diff *diff, size_t step, const struct metric *m,
@@ -189,7 +199,7 @@ static void latency_row(struct fb_diff *diff, size_t step, const struct metric *
         .variant = values + s->pairs_count,
         .pairs = s->pairs_count,
         .is_below_knee = (s->health & (FB_STEP_SHED | FB_STEP_OVER)) == 0,
-        .floor = diff->options.floor_latency,
+        .floor = latency_floor(diff, m->id),
         .delta = diff->options.delta_share,
     };
     const char *reason;
@@ -202,7 +212,7 @@ static void latency_row(struct fb_diff *diff, size_t step, const struct metric *
         reason = fb_verdict_latency(&e, &judged);
         fb_row_take(row, &judged);
         row->floor = e.floor;
-        if (e.floor <= 0) /* without a floor there is no interval */
+        if (!(e.floor > 0)) /* without a floor there is no interval */
             row->d_lo = row->d_hi = NAN;
         if (diff->steps[step].denial[0])
             reason = diff->steps[step].denial;

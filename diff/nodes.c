@@ -205,7 +205,8 @@ static void sum_init(struct node_sum *sum, const struct fb_diff *diff, size_t wa
         if (is_drawn(diff, i, wanted)) {
             sum->on_ms = sum->on_ms && diff->steps[i].on_ms;
             sum->cost_floor = fmax(sum->cost_floor,
-                                   fb_floor_cpu(fb_state_floor_health(&diff->state->steps[i]), 0));
+                                   fb_floor_cpu(diff->options.floors,
+                                                fb_state_floor_health(&diff->state->steps[i]), 0));
             drawn++;
         }
     sum->cells_max = CELLS_MAX / (drawn > 0 ? drawn : 1);
@@ -294,7 +295,7 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
                            struct fb_frame_run *const runs[2])
 {
     const struct fb_diff_options *o = &sum->diff->options;
-    double samples[2] = {0}, tau = fb_floor_frame();
+    double samples[2] = {0}, tau = fb_floor_frame(o->floors);
     struct fb_frame_test test;
 
     for (int a = 0; a < 2; a++)

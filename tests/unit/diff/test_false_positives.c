@@ -67,7 +67,7 @@ static void one_pair_of_equal_arms_is_a_diff_in_five_of_a_hundred_at_most(void *
             run_draw(&r, rows[i].p * exp(0.048 * world_normal(&r)), rows[i].rho, &v);
             d = log(v.p / c.p);
             half = fb_verdict_pair_half(c.ln_half, v.ln_half);
-            e.tau = fb_floor_share(FB_FLOOR_PLAIN, rows[i].p, false);
+            e.tau = fb_floor_share(NULL, FB_FLOOR_PLAIN, rows[i].p, false);
             fb_verdict_judge(&e, &j);
             diffs += j.verdict == FB_VERDICT_DIFF;
             same += j.verdict == FB_VERDICT_SAME;
@@ -169,7 +169,7 @@ static void family_judge(struct world_random *r, const struct fb_grid *grid, con
             fb_t_two_sided((samples[1] - samples[0]) / sqrt(fmax(1, samples[0] + samples[1])), 1e6);
         if (samples[0] + samples[1] < FB_FRAMES_SAMPLES_MIN || hits < FB_FRAMES_HITS_MIN)
             continue;
-        fb_frame_test_native(c, v, k, fb_floor_frame(), &t);
+        fb_frame_test_native(c, v, k, fb_floor_frame(NULL), &t);
         tested_p[tested++] = p[i] = t.p_value;
     }
     threshold = fb_frames_threshold(tested_p, tested, 0.05);

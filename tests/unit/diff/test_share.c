@@ -165,18 +165,18 @@ static void floors_belong_to_kind_size_and_runtime(void **state)
     assert_int_equal(fb_floor_kind("JIT+GC"), FB_FLOOR_JIT);
     assert_int_equal(fb_floor_kind("GC/VM thread"), FB_FLOOR_GC);
     assert_int_equal(fb_floor_kind("gcc helpers, jitter"), FB_FLOOR_PLAIN);
-    assert_close(fb_floor_share(FB_FLOOR_PLAIN, 0.2, false), 0.05, 0);
-    assert_close(fb_floor_share(FB_FLOOR_JIT, 0.2, false), 0.05, 0);
-    assert_close(fb_floor_share(FB_FLOOR_PLAIN, 0.05, true), 0.07, 0);
-    assert_close(fb_floor_share(FB_FLOOR_PLAIN, 0.04, true), 0.11, 0);
-    assert_close(fb_floor_share(FB_FLOOR_JIT, 0.04, true), 0.33, 0);
-    assert_close(fb_floor_share(FB_FLOOR_PLAIN, 0.8, false) * 0.8,
-                 fb_floor_share(FB_FLOOR_PLAIN, 0.2, false) * 0.2, 1e-12);
-    assert_close(fb_floor_share(FB_FLOOR_PLAIN, 1, false), 0, 0);
-    assert_close(fb_floor_cpu(0, 0), 0.015, 0);
-    assert_close(fb_floor_cpu(FB_STEP_OVER, 0), 0.02, 0);
-    assert_close(fb_floor_cpu(FB_STEP_FIRST, 0), 0.05, 0);
-    assert_close(fb_floor_cpu(0, 0.018), 0.018, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_PLAIN, 0.2, false), 0.05, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_JIT, 0.2, false), 0.05, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_PLAIN, 0.05, true), 0.07, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_PLAIN, 0.04, true), 0.11, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_JIT, 0.04, true), 0.33, 0);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_PLAIN, 0.8, false) * 0.8,
+                 fb_floor_share(NULL, FB_FLOOR_PLAIN, 0.2, false) * 0.2, 1e-12);
+    assert_close(fb_floor_share(NULL, FB_FLOOR_PLAIN, 1, false), 0, 0);
+    assert_close(fb_floor_cpu(NULL, 0, 0), 0.015, 0);
+    assert_close(fb_floor_cpu(NULL, FB_STEP_OVER, 0), 0.02, 0);
+    assert_close(fb_floor_cpu(NULL, FB_STEP_FIRST, 0), 0.05, 0);
+    assert_close(fb_floor_cpu(NULL, 0, 0.018), 0.018, 0);
 }
 
 static void the_costs_error_is_that_of_its_longest_blocks(void **state)
