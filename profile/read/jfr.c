@@ -436,6 +436,8 @@ static void finish(struct reader *r)
     fb_profile_span_update(p);
     fb_report_loss(r->report, "samples whose stack was not written any more", r->lost_stacks);
     fb_report_loss(r->report, "samples of weight 0", r->no_weight);
+    if (r->kept == &kinds[2])
+        r->report->samples_in += r->lost_samples;
     if (r->kept == &kinds[2] && r->lost_samples > 0)
         fb_report_loss(r->report, "samples that the JVM itself lost", r->lost_samples);
 }

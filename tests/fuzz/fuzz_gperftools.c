@@ -1,0 +1,3 @@
+/* Any bytes as gperftools. */
+#define FORMAT "gperftools"
+#include "tests/fuzz/profile_format.h"
