@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "steps/steps.h"
+#include "diff/diff.h"
 
 static bool has_word(const char *text, const char *word)
 {
@@ -24,6 +24,11 @@ enum fb_floor_kind fb_floor_kind(const char *layer_name)
     if (has_word(layer_name, "jit"))
         return FB_FLOOR_JIT;
     return has_word(layer_name, "gc") ? FB_FLOOR_GC : FB_FLOOR_PLAIN;
+}
+
+bool fb_diff_is_jit_or_gc(const char *layer_name)
+{
+    return fb_floor_kind(layer_name) != FB_FLOOR_PLAIN;
 }
 
 static double share_measured(const struct fb_floors *measured, enum fb_floor_kind kind, double p)
