@@ -369,10 +369,10 @@ static bool leave_stub(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
            leave_by_search(f);
 }
 
-/* The frames behind the barrier are on the heap: on to the carrier's, at the continuation's entry,
- * which may begin where the last thawed frame ends. */
-static bool leave_barrier(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
-                          unsigned *depth, unsigned max)
+/* On to the carrier's frames, at the continuation's entry, which may begin where the last frame of
+ * the virtual thread ends.  what: is missing in between. */
+static bool leave_continuation(struct fb_jvm_view *view, struct fb_jvm_frame *f, const char *what,
+                               uint64_t *pcs, unsigned *depth, unsigned max)
 {
     uint64_t entry = view->continuation;
     uint64_t pc;
@@ -381,7 +381,7 @@ static bool leave_barrier(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint
     if (entry < f->sp || entry >= f->top || (entry & 7) != 0 ||
         !fb_jvm_read_64(fb_jvm.layout.continuation_return_at, &pc) || !fb_jvm_covers(pc))
         return false;
-    put_plain(pcs, depth, max, FB_JVM_MARK, "[frames of the virtual thread on the heap]");
+    put_plain(pcs, depth, max, FB_JVM_MARK, what);
     *f = (struct fb_jvm_frame){
         .pc = pc, .sp = entry, .low = f->low, .top = f->top, .shift = f->shift, .map = f->map};
     return true;
@@ -423,7 +423,9 @@ static bool leave_code(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_
     case FB_JVM_CODE_WRAPPER:
         return leave_compiled(f, &code);
     case FB_JVM_CODE_BARRIER:
-        return leave_barrier(view, f, pcs, depth, max) || leave_stub(f, &code);
+        return leave_continuation(view, f, "[frames of the virtual thread on the heap]", pcs, depth,
+                                  max) ||
+               leave_stub(f, &code);
     case FB_JVM_CODE_SIZED:
     case FB_JVM_CODE_LEAF:
         break;
@@ -468,12 +470,14 @@ enum fb_jvm_end fb_jvm_walk(struct fb_jvm_view *view, struct fb_jvm_frame *f, ui
             return FB_JVM_END_NATIVE;
         if (*depth >= max)
             return FB_JVM_END_DEPTH;
-        if (f->sp < f->low || f->sp >= f->top || (f->sp & 7) != 0 ||
-            !leave(view, f, pcs, depth, max)) {
-            if (*depth == before)
-                put(pcs, depth, max, f->pc);
+        if (f->sp >= f->low && f->sp < f->top && (f->sp & 7) == 0 &&
+            leave(view, f, pcs, depth, max))
+            continue;
+        if (*depth == before)
+            put(pcs, depth, max, f->pc);
+        if (!leave_continuation(view, f, "[frames of the virtual thread are missing]", pcs, depth,
+                                max))
             return FB_JVM_END_LOST;
-        }
     }
     return FB_JVM_END_LOST;
 }
