@@ -163,6 +163,7 @@ enum fb_status fb_arm_steps_finish(const struct fb_args *args, struct fb_arm *ar
         return overlap_fail(arm, err);
     if (arm->profile)
         fb_steps_onset_check(arm->steps, arm->profile);
+    arm->steps->limits = arm->limits;
     fb_steps_judge(arm->steps);
     for (size_t k = 0; say_warnings && k < arm->steps->warnings_count; k++)
         fb_say("%s: %s", arm->steps->source, arm->steps->warnings[k]);

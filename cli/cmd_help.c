@@ -74,7 +74,8 @@ int fb_help_all(void)
     for (const struct fb_command *const *c = fb_commands; *c; c++)
         fb_buf_printf(&out, "  %-10s %s\n", (*c)->name, (*c)->what);
     fb_buf_puts(&out, "\n'flamebank help COMMAND' explains one; 'flamebank help formats' lists the "
-                      "file formats,\n'flamebank help presets' the layer rules.\n"
+                      "file formats,\n'flamebank help presets' the layer rules, 'flamebank help "
+                      "limits' the thresholds of steps.\n"
                       "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the work failed.\n");
     return say(&out);
 }
@@ -145,6 +146,17 @@ static int help_presets(void)
 
     for (const struct fb_layers_preset *p = fb_layers_presets; p->name; p++)
         fb_buf_printf(&out, "  %-10s %s\n", p->name, p->what);
+    return say(&out);
+}
+
+static int help_limits(void)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_puts(&out, "thresholds of the marks of steps, to be changed by --limit NAME=VALUE:\n");
+    for (size_t i = 0; i < FB_LIMIT_COUNT; i++)
+        fb_buf_printf(&out, "  %-16s %6g  %-11s %s\n", fb_limits[i].name, fb_limits[i].value,
+                      fb_limits[i].marks, fb_limits[i].what);
     return say(&out);
 }
 
@@ -235,9 +247,11 @@ static int run(const struct fb_args *args)
         return help_formats();
     if (strcmp(topic, "presets") == 0 && !man)
         return help_presets();
+    if (strcmp(topic, "limits") == 0 && !man)
+        return help_limits();
     c = fb_command_find(topic);
     if (!c) {
-        fb_say("'%s' is neither a command nor a topic (formats, presets)", topic);
+        fb_say("'%s' is neither a command nor a topic (formats, presets, limits)", topic);
         return FB_EXIT_USAGE;
     }
     return man ? man_command(c) : fb_help_command(c);
@@ -250,8 +264,8 @@ static const struct fb_option options[] = {
 
 const struct fb_command fb_command_help = {
     .name = "help",
-    .usage = "[COMMAND|formats|presets] [--man]",
-    .what = "explain a command, the file formats or the layer presets",
+    .usage = "[COMMAND|formats|presets|limits] [--man]",
+    .what = "explain a command, the file formats, the layer presets or the limits of steps",
     .text = "Prints what a command does and all its options. The man pages are made from the same "
             "source with --man.",
     .options = options,

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cli/account.h"
 #include "cli/arm_steps.h"
+#include "cli/judge.h"
 #include "cli/say.h"
 #include "symbolize/symbolize.h"
 
@@ -242,6 +243,8 @@ static enum fb_status apply_layers(struct fb_view *view, struct fb_err *err)
     view->layer_of_node = view->applied.layer;
     if (r == FB_OK)
         view->boundaries_of_node = fb_layers_boundaries(view->layers, &view->tree, &view->fns);
+    if (r == FB_OK)
+        fb_judge_layers(view);
     return r;
 }
 
@@ -252,6 +255,8 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     enum fb_status r = load_layers(args, flags, &view, err);
     bool by_thread = flags & FB_VIEW_THREADS;
 
+    if (r == FB_OK)
+        r = fb_judge_limits(args, &view.limits, err);
     by_thread = by_thread || (view.layers && fb_layers_need_threads(view.layers));
     view.arms = fb_alloc_array(args->count, sizeof *view.arms);
     fb_functions_init(&view.fns);
@@ -259,6 +264,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     for (size_t i = 0; i < view.count && r == FB_OK; i++) {
         struct fb_arm *arm = &view.arms[i];
 
+        arm->limits = view.limits;
         r = load_arm(args, arm, i, err);
         if (r == FB_OK && !arm->profile && (flags & FB_VIEW_NEEDS_PROFILE))
             r = fb_fail(err, FB_EFORMAT, "%s: holds steps but no profile", arm->name);
@@ -293,6 +299,7 @@ void fb_view_done(struct fb_view *view)
     free(view->arms);
     fb_layers_applied_done(&view->applied);
     free(view->boundaries_of_node);
+    free(view->limits);
     fb_layers_free(view->layers);
     fb_calltree_done(&view->tree);
     fb_functions_done(&view->fns);

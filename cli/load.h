@@ -21,6 +21,7 @@ struct fb_arm {
     struct fb_side **sides;     /* counters beside the steps                */
     size_t sides_count, sides_room;
     uint32_t *node_of_stack; /* of the view                              */
+    const double *limits;    /* of the view                              */
 };
 
 /* All arms of a command under one table of functions and one call tree. */
@@ -34,6 +35,7 @@ struct fb_view {
     struct fb_layers_applied applied;
     uint16_t *layer_of_node;      /* applied.layer */
     uint64_t *boundaries_of_node; /* fb_layers_boundaries() */
+    double *limits;               /* of --limit; NULL: the defaults */
 };
 
 enum fb_view_flags {

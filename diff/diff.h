@@ -180,6 +180,9 @@ void fb_diff_free(struct fb_diff *diff);
 /* "DIFF", "SAME", ... */
 const char *fb_verdict_word(enum fb_verdict v);
 
+/* Whether a layer is JIT or GC, by that word in its name. */
+bool fb_diff_is_jit_or_gc(const char *layer_name);
+
 /* Whether a layer of that name is the JIT's or the GC's. */
 bool fb_diff_is_jit_or_gc(const char *layer_name);
 

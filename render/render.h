@@ -70,6 +70,12 @@ const struct fb_table_writer *fb_table_writer_find(const char *name); /* NULL: n
 
 /* The per-step table of a job log, columns and decimals as users publish them. */
 struct fb_table *fb_render_steps(const struct fb_steps *steps);
+/* Where the CPU time of each step went; NULL where the bank's counters cannot say it. */
+struct fb_table *fb_render_coverage(const struct fb_steps *steps, const struct fb_profile *p);
+/* Knee, plateau and cost as notes; the same as a row, for CSV and JSON. */
+void fb_render_ramp_notes(struct fb_table *t, const struct fb_ramp *ramp,
+                          const struct fb_knee *knee);
+struct fb_table *fb_render_ramp(const struct fb_ramp *ramp, const struct fb_knee *knee);
 /* What differs between the arms, with the finding as a note; no rows where nothing does. */
 struct fb_table *fb_render_differs(const struct fb_differs *differs);
 /* The answer of a diff: a row a step, CPU per request and the layers that differ. */
@@ -170,6 +176,24 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
                                       const char *title);
 
 /* ---- pictures ---- */
+
+struct fb_ramp_plot_arm {
+    const char *name;
+    const struct fb_steps *steps;
+    struct fb_ramp ramp;
+};
+
+struct fb_ramp_plot {
+    const char *title;
+    const struct fb_ramp_plot_arm *arms;
+    size_t arms_count;
+    const struct fb_knee *knee;
+    const struct fb_layers *layers;
+    const double *shares; /* of arms[0], by step and layer; NULL: cores are drawn instead */
+};
+
+/* Delivered, p99, CPU per request, and layers or cores over the offered rate, as SVG. */
+void fb_render_ramp_plot(const struct fb_ramp_plot *in, struct fb_buf *out);
 
 struct fb_flame_input {
     const struct fb_calltree *tree;

@@ -1,5 +1,6 @@
 /* The per-step table: columns and decimals as users publish them. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,9 +60,10 @@ static void columns_add(struct fb_table *t, bool names, bool conns)
         {"rss_mb", "rss MB"},
     };
     static const char *const data[] = {
-        "name",       "mode",      "warmup",  "start_s", "end_s",     "secs",  "sent",
-        "delivered",  "not_sent",  "errors",  "p90_ms",  "p99_point", "cpu_s", "cores",
-        "cpu_source", "node_busy", "samples", "yield",   "why"};
+        "name",     "mode",       "warmup",     "start_s",   "end_s",        "secs",
+        "sent",     "delivered",  "not_sent",   "errors",    "p90_ms",       "p99_point",
+        "cpu_s",    "cpu_span_s", "cpu_source", "node_busy", "node_softirq", "client_throttled_s",
+        "gc_share", "samples",    "yield",      "source",    "line",         "why"};
 
     if (names)
         fb_table_column(t, "step", "step", FB_ALIGN_LEFT);
@@ -69,6 +71,7 @@ static void columns_add(struct fb_table *t, bool names, bool conns)
         fb_table_column(t, columns[i].key, columns[i].heading, FB_ALIGN_RIGHT);
     if (conns)
         fb_table_column(t, "conns", "conns", FB_ALIGN_RIGHT);
+    fb_table_column(t, "cores", "cores", FB_ALIGN_RIGHT);
     fb_table_column(t, "health", "health", FB_ALIGN_LEFT);
     for (size_t i = 0; i < sizeof data / sizeof data[0]; i++)
         fb_table_data_column(t, data[i]);
@@ -89,11 +92,16 @@ static void data_add(struct fb_table *t, const struct fb_step *s)
     fb_table_number(t, s->p90_s * 1e3, 2);
     fb_table_number(t, s->p99_point, 6);
     fb_table_number(t, s->cpu_s, 3);
-    fb_table_number(t, fb_step_cores(s), 3);
+    fb_table_number(t, s->cpu_span_s, 3);
     fb_table_text(t, s->cpu_source ? s->cpu_source : "");
     fb_table_number(t, s->node_busy, 3);
+    fb_table_number(t, s->node_softirq, 3);
+    fb_table_number(t, s->client_throttled_s, 1);
+    fb_table_number(t, s->gc_share, 3);
     fb_table_number(t, s->samples, 0);
     fb_table_number(t, s->yield, 3);
+    fb_table_text(t, s->source ? s->source : "");
+    fb_table_number(t, s->line > 0 ? (double)s->line : NAN, 0);
     fb_table_text(t, s->why ? s->why : "");
 }
 
@@ -132,6 +140,7 @@ static void row_add(struct fb_table *t, const struct fb_step *s, bool names, boo
     fb_table_number(t, s->rss_bytes / MIB, 0);
     if (conns)
         fb_table_number(t, s->conns, 0);
+    fb_table_number(t, fb_step_cores(s), 2);
     fb_step_health_text(s->health, &health);
     fb_table_text_n(t, health.data ? health.data : "", health.len);
     if (s->health & FB_STEP_SICK)
@@ -162,6 +171,30 @@ static void source_note(struct fb_table *t, const struct fb_steps *steps)
     fb_buf_done(&b);
 }
 
+/* Throttling is summed over the CPUs that the arm ran on. */
+static void throttled_note(struct fb_table *t, const struct fb_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        if (!(steps->items[i].throttled_s > steps->items[i].secs))
+            continue;
+        fb_table_note(t, "throttled s is summed over CPUs, so it can exceed the step's length.");
+        return;
+    }
+}
+
+static void onset_note(struct fb_table *t, const struct fb_steps *steps)
+{
+    char text[160];
+
+    if (isnan(steps->onset_s) || strcmp(steps->format, "marks") == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "clock: the arm's CPU follows the steps best with a shift of %+.1f s (not "
+                   "applied).",
+                   steps->onset_s);
+    fb_table_note(t, text);
+}
+
 struct fb_table *fb_render_steps(const struct fb_steps *steps)
 {
     bool names = has_names(steps), conns = has_conns(steps);
@@ -184,6 +217,8 @@ struct fb_table *fb_render_steps(const struct fb_steps *steps)
         free(offered);
     }
     source_note(t, steps);
+    throttled_note(t, steps);
+    onset_note(t, steps);
     for (size_t i = 0; i < steps->warnings_count; i++)
         fb_table_note(t, steps->warnings[i]);
     free(title);

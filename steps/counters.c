@@ -88,7 +88,7 @@ static void levels_fill(struct fb_step *s, const struct fb_profile *p)
 {
     int64_t from = s->load_start_ns, to = s->load_end_ns;
     bool own_group = s->cpu_source && strcmp(s->cpu_source, "cgroup") == 0;
-    double delta, idle, max, last;
+    double delta, idle, busy, max, last;
 
     if (isnan(s->throttled_s) &&
         fb_profile_counter_delta(p, "cgroup.throttled_ns", from, to, &delta))
@@ -100,6 +100,11 @@ static void levels_fill(struct fb_step *s, const struct fb_profile *p)
     if (isnan(s->node_busy) && fb_profile_counter_delta(p, "node.busy_ns", from, to, &delta) &&
         fb_profile_counter_delta(p, "node.idle_ns", from, to, &idle) && delta + idle > 0)
         s->node_busy = delta / (delta + idle);
+    if (isnan(s->node_softirq) &&
+        fb_profile_counter_delta(p, "node.softirq_ns", from, to, &delta) &&
+        fb_profile_counter_delta(p, "node.busy_ns", from, to, &busy) &&
+        fb_profile_counter_delta(p, "node.idle_ns", from, to, &idle) && busy + idle > 0)
+        s->node_softirq = delta / (busy + idle);
 }
 
 /* ---- the course of a counter over the window ---- */

@@ -21,7 +21,8 @@ static struct fb_step blank(char *name, double offered)
     s.stated_delivered_per_s = s.stated_knee_per_s = s.stated_ms_per_request = NAN;
     s.cpu_s = s.throttled_s = s.cpu_span_s = s.heap_bytes = s.rss_bytes = s.conns = NAN;
     s.node_busy = s.client_throttled_s = s.uptime_before_s = s.uptime_after_s = NAN;
-    s.speed_change = s.samples = s.sample_cpu_s = s.yield = s.cpu_se = s.cpu_lag1 = NAN;
+    s.speed_change = s.samples = s.sample_cpu_s = s.yield = s.cpu_se = s.cpu_lag1 = s.gc_share =
+        NAN;
     return s;
 }
 
@@ -50,7 +51,8 @@ static char source[] = "run.log";
 static void columns_and_decimals_are_those_that_users_publish(void **state)
 {
     struct fb_step items[2] = {measured(warmup_name, 200), measured(plain_name, 3000)};
-    struct fb_steps steps = {.source = source, .items = items, .count = 2};
+    struct fb_steps steps = {
+        .source = source, .format = "t", .onset_s = NAN, .items = items, .count = 2};
     struct fb_table *t;
     char why[] = "the warm-up itself";
 
@@ -64,11 +66,12 @@ static void columns_and_decimals_are_those_that_users_publish(void **state)
         t, "md",
         "### Steps of run.log\n\n"
         "| offered | delivered/s | p50 ms | p99 ms | p999 ms | knee/s | cpu ms/req | throttled s "
-        "| heap MB | rss MB | health |\n"
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | :--- |\n"
+        "| heap MB | rss MB | cores | health |\n"
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | :--- "
+        "|\n"
         "| 200 (warmup) | 199.9 | 2.05 | 12.50 | 100.00 | 0.1 | 1.501 | 7.8 | 62 | 412 "
-        "| WARMUP |\n"
-        "| 3000 | n/a | 2.05 | 12.50 | 100.00 | 0.1 | n/a | 7.8 | 62 | 412 | healthy |\n"
+        "| 0.30 | WARMUP |\n"
+        "| 3000 | n/a | 2.05 | 12.50 | 100.00 | 0.1 | n/a | 7.8 | 62 | 412 | 0.30 | healthy |\n"
         "\n200 (warmup): the warm-up itself\n"
         "\ncpu ms/req from: cgroup.\n");
     fb_table_free(t);
@@ -77,25 +80,27 @@ static void columns_and_decimals_are_those_that_users_publish(void **state)
 static void missing_reads_na_and_never_zero(void **state)
 {
     struct fb_step items[1] = {blank(plain_name, 3000)};
-    struct fb_steps steps = {.source = source, .items = items, .count = 1};
+    struct fb_steps steps = {
+        .source = source, .format = "t", .onset_s = NAN, .items = items, .count = 1};
     struct fb_table *t = fb_render_steps(&steps);
 
     (void)state;
     assert_table(t, "text",
                  "Steps of run.log\n\n"
                  "offered  delivered/s  p50 ms  p99 ms  p999 ms  knee/s  cpu ms/req  throttled s  "
-                 "heap MB  rss MB  health\n"
+                 "heap MB  rss MB  cores  health\n"
                  "────────────────────────────────────────────────────────────────────────────────"
-                 "────────────────────────\n"
+                 "───────────────────────────────\n"
                  "   3000          n/a     n/a     n/a      n/a     n/a         n/a          n/a  "
-                 "    n/a     n/a  healthy\n");
+                 "    n/a     n/a    n/a  healthy\n");
     fb_table_free(t);
 }
 
 static void names_and_connections_have_columns_where_they_are_known(void **state)
 {
     struct fb_step items[2] = {measured(odd_name, 3000), measured(odd_name, NAN)};
-    struct fb_steps steps = {.source = source, .items = items, .count = 2};
+    struct fb_steps steps = {
+        .source = source, .format = "t", .onset_s = NAN, .items = items, .count = 2};
     struct fb_table *t;
     char *text;
 
@@ -104,9 +109,9 @@ static void names_and_connections_have_columns_where_they_are_known(void **state
     t = fb_render_steps(&steps);
     text = written(t, "md");
     assert_non_null(strstr(text, "| step | offered | delivered/s |"));
-    assert_non_null(strstr(text, "| rss MB | conns | health |"));
+    assert_non_null(strstr(text, "| rss MB | conns | cores | health |"));
     assert_non_null(strstr(text, "| gzip | 3000 | 2999.9 |"));
-    assert_non_null(strstr(text, "| 412 | 40 | healthy |"));
+    assert_non_null(strstr(text, "| 412 | 40 | 0.30 | healthy |"));
     assert_non_null(strstr(text, "| gzip | n/a | n/a |"));
     free(text);
     fb_table_free(t);
@@ -115,7 +120,8 @@ static void names_and_connections_have_columns_where_they_are_known(void **state
 static void sick_steps_are_muted_and_kept(void **state)
 {
     struct fb_step items[2] = {measured(plain_name, 3000), measured(plain_name, 3000)};
-    struct fb_steps steps = {.source = source, .items = items, .count = 2};
+    struct fb_steps steps = {
+        .source = source, .format = "t", .onset_s = NAN, .items = items, .count = 2};
     struct fb_table *t;
     char *text;
 
