@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols|layers|counters|toggle|overhead]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|size|symbols|layers|counters|toggle|overhead|jvm]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -86,6 +86,10 @@ fi
 if wants overhead; then
     echo "== whole runs with the sampler and without (not told from 0)"
     bash "$here/overhead.sh" "$build" "$work"
+fi
+if wants jvm; then
+    echo "== the sampler in JVMs"
+    bash "$here/jvm.sh" "$build" "$work"
 fi
 if wants symbols; then
     echo "== 10,000 addresses of a large library, against addr2line"
