@@ -429,9 +429,12 @@ static void read_list(const struct fb_jfr_classes *c, const struct fb_jfr_step *
 bool fb_jfr_value_read(const struct fb_jfr_classes *c, uint32_t program, struct fb_wire_in *in,
                        struct fb_jfr_value *values)
 {
-    const struct fb_jfr_step *step = c->steps + c->programs[program].first;
-    const struct fb_jfr_step *end = step + c->programs[program].count;
+    const struct fb_jfr_step *step, *end;
 
+    if (c->programs[program].count == 0)
+        return !in->bad;
+    step = c->steps + c->programs[program].first;
+    end = step + c->programs[program].count;
     for (; step < end && !in->bad; step++) {
         struct fb_jfr_value *value = values && step->slot != NO_SLOT ? &values[step->slot] : NULL;
 
