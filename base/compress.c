@@ -23,6 +23,7 @@ struct fb_unpacker {
     enum fb_compress_kind kind;
     z_stream z;
     ZSTD_DCtx *zstd;
+    bool full;  /* the last step ended for want of room: more may be held back */
     bool whole; /* what was read so far ends with a whole member or frame      */
     bool done;  /* nothing further will come, whatever bytes follow            */
 };
@@ -60,11 +61,12 @@ static enum fb_status inflate_step(struct fb_unpacker *u, bool last, struct fb_e
     while (z->avail_out > 0) {
         int r;
 
-        if (z->avail_in == 0 && (!last || u->whole)) {
+        if (z->avail_in == 0 && !u->full && (!last || u->whole)) {
             u->done = last;
             return FB_OK;
         }
         r = inflate(z, Z_NO_FLUSH);
+        u->full = z->avail_out == 0 && r != Z_STREAM_END;
         if (r == Z_STREAM_END) {
             u->whole = true;
             if (inflateReset(z) != Z_OK)
@@ -112,7 +114,7 @@ static enum fb_status zstd_step(struct fb_unpacker *u, const void *in, size_t *i
     while (o.pos < o.size && !u->done) {
         size_t hint;
 
-        if (i.pos == i.size && (!last || u->whole)) {
+        if (i.pos == i.size && !u->full && (!last || u->whole)) {
             u->done = last;
             break;
         }
@@ -120,6 +122,7 @@ static enum fb_status zstd_step(struct fb_unpacker *u, const void *in, size_t *i
         if (ZSTD_isError(hint))
             return fb_fail(err, FB_EFORMAT, "zstd data is damaged (%s)", ZSTD_getErrorName(hint));
         u->whole = hint == 0;
+        u->full = o.pos == o.size && hint != 0;
         if (!u->whole && i.pos == i.size && o.pos < o.size) {
             if (last)
                 return fb_fail(err, FB_EFORMAT, "zstd data ends early");

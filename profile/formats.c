@@ -10,15 +10,17 @@
 #include "profile/read/gperftools.h"
 #include "profile/read/jfr.h"
 #include "profile/read/json_kind.h"
+#include "profile/read/perf_data.h"
+#include "profile/read/perf_file.h"
 #include "profile/read/perf_script.h"
 #include "profile/read/pprof.h"
 #include "profile/read/speedscope.h"
 #include "profile/read/timed.h"
 #include "profile/read/trace_event.h"
 #include "profile/write/cpuprofile.h"
+#include "profile/write/csv.h"
 #include "profile/write/firefox.h"
 #include "profile/write/flamebearer.h"
-#include "profile/write/csv.h"
 #include "profile/write/folded.h"
 #include "profile/write/pprof.h"
 #include "profile/write/speedscope.h"
@@ -57,6 +59,7 @@ const struct fb_reader fb_readers[] = {
     {"gperftools", "a CPU profile of gperftools, or Java's of that shape", fb_gperftools_sniff,
      fb_gperftools_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
+    {"perf-data", "perf.data as perf record writes it", fb_perf_file_sniff, fb_perf_data_read},
     {"perf-script", "the text of 'perf script'", fb_perf_script_sniff, fb_perf_script_read},
     {"timed", "folded samples: 'epoch_ms TAB thread TAB root;leaf' a line", fb_timed_sniff,
      fb_timed_read},
@@ -137,6 +140,13 @@ enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                    fb_source_name(in));
 }
 
+/* Samples of these can be counted, or weighed by a period or the time to the next. */
+static bool has_weights(const char *reader)
+{
+    return strncmp(reader, "perf", 4) == 0 || strcmp(reader, "cpuprofile") == 0 ||
+           strcmp(reader, "trace-event") == 0 || strcmp(reader, "firefox") == 0;
+}
+
 enum fb_status fb_profile_read(struct fb_source *in, const char *format,
                                const struct fb_read_options *options, struct fb_profile **ret_p,
                                struct fb_read_report *ret_report, struct fb_err *err)
@@ -145,10 +155,10 @@ enum fb_status fb_profile_read(struct fb_source *in, const char *format,
     enum fb_status r = fb_reader_find(in, format, &reader, err);
 
     *ret_report = (struct fb_read_report){0};
-    if (r == FB_OK && options->weight != FB_WEIGHT_AS_FORMAT &&
-        strncmp(reader->name, "perf", 4) != 0)
+    if (r == FB_OK && options->weight != FB_WEIGHT_AS_FORMAT && !has_weights(reader->name))
         return fb_fail(err, FB_EUSAGE,
-                       "%s: '--weight' is for samples of perf, which have a period, and this is %s",
+                       "%s: '--weight' is for samples that have a period or a time to the next "
+                       "(perf, Chrome, Firefox), and this is %s",
                        fb_source_name(in), reader->name);
     return r == FB_OK ? reader->read(in, options, ret_p, ret_report, err) : r;
 }

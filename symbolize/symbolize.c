@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "symbolize/kernel.h"
 #include "symbolize/module.h"
 
 /* A module that was asked for, kept for the next profile: two arms share libc. */
@@ -220,8 +221,12 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p, struct re
 {
     const struct fb_module *module = &p->modules[requests[0].module];
     const char *path = fb_profile_text(p, module->path);
-    const struct known_module *known = find_module(s, path, fb_profile_text(p, module->build_id));
+    const struct known_module *known;
     size_t missed;
+
+    if (strcmp(path, "[kernel.kallsyms]") == 0) /* no file: fb_kernel_name_frames() was there */
+        return;
+    known = find_module(s, path, fb_profile_text(p, module->build_id));
 
     if (!known->symbols) {
         add_note(report,
@@ -267,8 +272,12 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report)
 {
     struct requests requests = {0};
+    struct fb_err err;
+    size_t kernel;
 
     memset(ret_report, 0, sizeof *ret_report);
+    if (fb_kernel_name_frames(p, &kernel, &err) != FB_OK)
+        add_note(ret_report, fb_format("%s; its addresses stay without a name", err.text));
     collect(s, p, &requests, ret_report);
     for (size_t i = 0, end; i < requests.count; i = end) {
         for (end = i + 1;
@@ -276,6 +285,7 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
             end++;
         name_module(s, p, requests.items + i, end - i, ret_report);
     }
+    ret_report->already_named -= kernel; /* by us, just before the others */
     count_results(p, ret_report);
     free(requests.items);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "profile/read/perf_event.h"
 #include "profile/read/perf_frame.h"
 #include "profile/read/perf_header.h"
 #include "profile/types.h"
@@ -36,25 +37,6 @@ struct state {
 
 /* ---- events ---- */
 
-/* "cycles" is "cycles:u" as well, if there is no event of just that name: what follows are
- * modifiers. */
-static bool is_event(const char *name, size_t len, const struct reading *reading)
-{
-    size_t n = strlen(reading->event);
-
-    if (len < n || memcmp(name, reading->event, n) != 0)
-        return false;
-    if (len == n)
-        return true;
-    if (reading->is_exact || name[n] != ':')
-        return false;
-    for (size_t i = n + 1; i < len; i++) {
-        if (!strchr("ukhpPGHISDWeb", name[i]))
-            return false;
-    }
-    return true;
-}
-
 static struct event *event_of(struct state *state, const struct reading *reading, const char *name,
                               size_t len)
 {
@@ -70,7 +52,8 @@ static struct event *event_of(struct state *state, const struct reading *reading
                    sizeof *state->events);
     state->last_event = state->events_count;
     state->events[state->events_count] =
-        (struct event){.name = fb_strndup(name, len), .is_asked = is_event(name, len, reading)};
+        (struct event){.name = fb_strndup(name, len),
+                       .is_asked = fb_perf_event_is(name, len, reading->event, reading->is_exact)};
     return &state->events[state->events_count++];
 }
 
@@ -424,7 +407,7 @@ static enum fb_status check_events(const struct fb_text *text, struct fb_source 
 static void describe(const struct fb_text *text, const struct reading *reading)
 {
     struct fb_profile *p = text->p;
-    bool is_even = true, has_period = false, is_clock;
+    bool is_even = true, has_period = false;
     uint64_t period = 0;
     const char *name = reading->event;
 
@@ -441,13 +424,8 @@ static void describe(const struct fb_text *text, const struct reading *reading)
         has_period = true;
         period = state->period;
     }
-    is_clock = begins(name, strlen(name), "cpu-clock") || begins(name, strlen(name), "task-clock");
-    p->type = fb_strings_put_z(&p->strings, name);
-    if (is_clock && has_period && is_even)
-        p->interval_ns = period;
-    if (reading->by_period && has_period)
-        p->unit = is_clock ? fb_strings_put_z(&p->strings, "nanoseconds")
-                           : fb_strings_put(&p->strings, name, strcspn(name, ":"));
+    fb_perf_event_describe(p, name, reading->by_period && has_period,
+                           has_period && is_even ? period : 0);
     p->ended = true;
     fb_profile_span_update(p);
 }
