@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "cli/account.h"
 #include "cli/commands.h"
+#include "cli/contrast.h"
 #include "cli/gate.h"
 #include "cli/load.h"
 #include "cli/pair.h"
@@ -211,6 +212,8 @@ static int run(const struct fb_args *args)
     struct fb_err err;
     int status;
 
+    if (fb_args_has(args, "contrast"))
+        return fb_contrast_say(args);
     if (asked_read(args, &asked, &err) != FB_OK)
         status = fb_say_error(&err);
     else
@@ -226,6 +229,7 @@ static const struct fb_option options[] = {
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
     FB_OPTIONS_GATE,
     {"predictions", 0, "FILE", "answer what `flamebank predict` registered before the run"},
+    {"contrast", 0, NULL, "the arguments are two diffs as JSON: is the change the same in both?"},
     FB_OPTIONS_RULES,
     {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
@@ -264,6 +268,8 @@ const struct fb_command fb_command_diff = {
         "interval does not exclude it. --predictions says of each prediction of the file whether "
         "it held, failed, is indeterminate or cannot be answered, and refuses those that were "
         "registered after the step's window began.\n\n"
+        "--contrast A.json B.json takes two diffs that were written with --format json, such as of "
+        "one lever on one core and on two, and says whether the change differs between them.\n\n"
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,

@@ -218,6 +218,7 @@ void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int
 void fb_diff_shares_done(struct fb_diff_shares *shares);
 
 /* What is asked of a diff that was made. */
+#include "diff/contrast.h"
 #include "diff/gate.h"
 #include "diff/predict.h"
 

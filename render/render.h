@@ -78,6 +78,8 @@ void fb_render_ramp_notes(struct fb_table *t, const struct fb_ramp *ramp,
 struct fb_table *fb_render_ramp(const struct fb_ramp *ramp, const struct fb_knee *knee);
 /* What differs between the arms, with the finding as a note; no rows where nothing does. */
 struct fb_table *fb_render_differs(const struct fb_differs *differs);
+struct fb_table *fb_render_contrast(const struct fb_contrast *contrast, const char *a,
+                                    const char *b);
 /* The answer of a diff: a row a step, CPU per request and the layers that differ. */
 struct fb_table *fb_render_diff_summary(const struct fb_diff *diff);
 /* What holds for the whole diff, as notes of a table without columns. */
