@@ -231,7 +231,7 @@ static const struct fb_option options[] = {
     {"predictions", 0, "FILE", "answer what `flamebank predict` registered before the run"},
     {"contrast", 0, NULL, "the arguments are two diffs as JSON: is the change the same in both?"},
     FB_OPTIONS_RULES,
-    {"steps", 's', "FILE", "steps of the arms, once an arm, in their order"},
+    FB_OPTIONS_STEPS,
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
     {"lever", 0, "TEXT", "what was changed on purpose: text in a setting's name or value"},
     {"lever-key", 0, "KEY", "the same, by the setting's whole name"},
@@ -252,7 +252,10 @@ const struct fb_command fb_command_diff = {
         "verdict: DIFF, SAME, UNRESOLVED, BURSTY, absent, or none and why. A change is (variant - "
         "control) / control. The boundaries of the rules, where they have samples, are a table of "
         "their own: a layer that differs while its boundary is the same was moved by inlining.\n\n"
-        "An arm is a bank, 'BANK,STEPS', or a steps file alone. The i-th control is paired with "
+        "An arm is a bank, 'BANK,STEPS', or a steps file alone; --steps, --plan and --clock-offset "
+        "are "
+        "given once an arm, in their order, or (the last two) once for all. The i-th control is "
+        "paired with "
         "the "
         "i-th variant; with several pairs the spread between pairs is measured, with one it is "
         "assumed, and said so.\n\n"
@@ -273,7 +276,7 @@ const struct fb_command fb_command_diff = {
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,
-    .repeats = "step steps sum fail-if",
+    .repeats = "step steps plan clock-offset sum fail-if",
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,
     .most = 64,

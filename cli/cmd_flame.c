@@ -208,7 +208,7 @@ const struct fb_command fb_command_flame = {
             "be told from noise; frames that vanished or are new are drawn too. The SVG needs "
             "nothing else and can be read without scripts.",
     .options = options,
-    .repeats = "steps",
+    .repeats = "steps plan clock-offset",
     .example = "flamebank flame control.fbank,control.tsv variant.fbank,variant.tsv -o diff.svg",
     .least = 1,
     .most = 64,

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "steps/steps.h"
 
 #define FB_TEXT_WIDTH 78
 
@@ -127,6 +128,7 @@ static void put_unheld(struct fb_buf *out, unsigned holds)
 
 static int help_formats(void)
 {
+    const char *name, *what;
     struct fb_buf out = {0};
 
     fb_buf_puts(&out, "profiles that are read (told by their content, or --from):\n");
@@ -137,6 +139,9 @@ static int help_formats(void)
         put_format(&out, w->name, w->what, w->suffix);
         put_unheld(&out, w->holds);
     }
+    fb_buf_puts(&out, "\nsteps that are read (told by their content):\n");
+    for (size_t i = 0; (name = fb_steps_format(i, &what)) != NULL; i++)
+        put_format(&out, name, what, NULL);
     return say(&out);
 }
 

@@ -140,12 +140,13 @@ static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm, 
         return r;
     if (!fb_profile_is_marked(head, n) && fb_arm_steps_sniff(head, n))
         return fb_arm_steps_take(args, arm, number, in, err);
-    if (n > 0 && fb_reader_find(in, NULL, &reader, err) != FB_OK)
-        return fb_fail(
-            err, FB_EFORMAT,
-            "%s: is neither a profile ('flamebank help formats' lists them) nor steps (a "
-            "job log, the generator's JSON, a TSV)",
-            path);
+    if (n > 0 && fb_reader_find(in, NULL, &reader, err) != FB_OK) {
+        if (n == FB_STEPS_HEAD) /* a job log in which other programs said a lot before */
+            return fb_arm_steps_take(args, arm, number, in, err);
+        return fb_fail(err, FB_EFORMAT,
+                       "%s: is neither a profile nor steps ('flamebank help formats' lists both)",
+                       path);
+    }
     r = read_profile(args, in, NULL, &p, err);
     return r == FB_OK ? take_profile(arm, p, path, err) : r;
 }

@@ -130,16 +130,23 @@ struct fb_csv_row *fb_csv_row(struct fb_csv *in)
         if (in->joined.overflow)
             break;
     }
-    if (open || in->joined.overflow) {
-        in->status = in->lines.status != FB_OK
-                         ? in->lines.status
-                         : fb_fail(in->err, FB_EFORMAT,
-                                   "line %zu: a cell in quotes was expected to end within %d bytes",
-                                   in->row_line, ROW_MAX);
+    if (in->joined.overflow)
+        in->status = fb_fail(in->err, FB_EFORMAT,
+                             "line %zu: a cell in quotes was expected to end within %d bytes",
+                             in->row_line, ROW_MAX);
+    else if (open)
+        in->is_cut = in->lines.status == FB_OK;
+    if (open || in->joined.overflow)
         return NULL;
-    }
     fb_csv_split(&in->row, in->joined.data, in->joined.len, in->separator);
     return &in->row;
+}
+
+void fb_csv_warn_cut(const struct fb_csv *in, struct fb_steps *steps)
+{
+    if (in->is_cut)
+        fb_steps_warn(steps, "line %zu: the file ends inside a cell in quotes: the row is left out",
+                      in->row_line);
 }
 
 enum fb_status fb_csv_done(struct fb_csv *in)

@@ -5,7 +5,7 @@
  *     while (fb_csv_line(&in)) {                   the next line: in.line, in.len, to look at
  *         if (is_comment(in.line)) continue;
  *         row = fb_csv_row(&in);                   it and, inside quotes, those behind it
- *         if (!row) break;                         quotes that are never closed
+ *         if (!row) break;                         quotes that are not closed: see in.is_cut
  *         ... row->cells[i].text, NUL-terminated, borrowed until the next call
  *     }
  *     r = fb_csv_done(&in);
@@ -37,6 +37,7 @@ struct fb_csv {
     size_t row_line; /* the number of the row's first line */
     struct fb_buf joined;
     struct fb_csv_row row;
+    bool is_cut; /* the source ends inside quotes: what was before is whole */
     enum fb_status status;
     struct fb_err *err;
 };
@@ -45,6 +46,9 @@ void fb_csv_init(struct fb_csv *in, struct fb_source *source, char separator, st
 bool fb_csv_line(struct fb_csv *in);
 struct fb_csv_row *fb_csv_row(struct fb_csv *in);
 enum fb_status fb_csv_done(struct fb_csv *in);
+struct fb_steps;
+/* Says so, if the source was cut inside quotes. */
+void fb_csv_warn_cut(const struct fb_csv *in, struct fb_steps *steps);
 
 /* One line by itself, for a look at a header: text[len] is written to. */
 void fb_csv_split(struct fb_csv_row *row, char *text, size_t len, char separator);

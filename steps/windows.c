@@ -100,14 +100,16 @@ static void far_overlaps_check(struct fb_steps *steps)
     for (size_t i = 0; i < steps->count && steps->count <= MOST; i++) {
         for (size_t k = i + 2; k < steps->count; k++) {
             const struct fb_step *a = &steps->items[i], *b = &steps->items[k];
-            char *place;
+            char *place, *other;
 
             if (a->start_ns == 0 || b->start_ns == 0 || !overlap(a, b))
                 continue;
             place = place_of(steps, b);
-            fb_steps_warn(steps, "%s: step %s overlaps step %s of line %u", place, b->name, a->name,
-                          a->line);
+            other = place_of(steps, a);
+            fb_steps_warn(steps, "%s: step %s overlaps step %s of %s", place, b->name, a->name,
+                          other);
             free(place);
+            free(other);
         }
     }
 }

@@ -102,6 +102,7 @@ static enum fb_status read_all(struct fb_source *source, struct fb_steps *steps,
             r = row_read(&q, row, &columns, in.row_line, err);
         }
     }
+    fb_csv_warn_cut(&in, steps);
     done = fb_csv_done(&in);
     r = r == FB_OK ? done : r;
     if (r == FB_OK)

@@ -191,6 +191,7 @@ static enum fb_status read_all(struct fb_source *source, struct fb_steps *steps,
             break;
         r = row_read(&in, row, csv.row_line, err);
     }
+    fb_csv_warn_cut(&csv, steps);
     done = fb_csv_done(&csv);
     r = r == FB_OK ? done : r;
     if (r == FB_OK)

@@ -110,6 +110,7 @@ static enum fb_status read_all(struct fb_source *source, struct fb_steps *steps,
         if (r != FB_OK)
             r = fb_within(err, "line %zu", in.row_line);
     }
+    fb_csv_warn_cut(&in, steps);
     if (r != FB_OK)
         (void)fb_csv_done(&in);
     else
