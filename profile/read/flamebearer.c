@@ -188,6 +188,7 @@ struct tree {
     uint32_t *frame;        /* by name, 0: not made yet */
     uint64_t unequal, sum;  /* bars whose total is not self + children; selfs of the chosen side */
     size_t sides, side;     /* 1 or 2; the chosen one */
+    uint32_t other;         /* the string "other", UINT32_MAX: there is none */
     fb_frame_id other_mark; /* 0 until needed */
 };
 
@@ -206,7 +207,7 @@ static fb_frame_id frame_of(struct tree *t, uint64_t name, bool is_leaf)
     struct fb_profile *p = t->f->p;
     struct fb_frame frame = {.kind = FB_FRAME_NATIVE, .name = t->f->names[name]};
 
-    if (is_leaf && strcmp(fb_profile_text(p, frame.name), "other") == 0) {
+    if (is_leaf && frame.name == t->other) {
         frame.kind = FB_FRAME_MARK;
         if (t->other_mark.n == 0)
             t->other_mark = fb_profile_frame_put(p, &frame);
@@ -425,6 +426,7 @@ static enum fb_status file_take(struct file *f, const char *name,
     if (r != FB_OK)
         return r;
     t.frame = fb_alloc_array(f->names_count, sizeof *t.frame);
+    t.other = fb_strings_find(&f->p->strings, "other", 5);
     r = rows_read(&t, err);
     if (r == FB_OK) {
         set_unit(f->p, f, &t);
