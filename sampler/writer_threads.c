@@ -16,8 +16,8 @@
 #include "sampler/unfinished.h"
 
 enum {
-    NAME_AGE_NS = 1000000000,
-    LOOK_NS = 60000, /* CPU time a flush for looks at threads */
+    NAME_AGE_NS = 900000000, /* a flush each second finds it old */
+    LOOK_NS = 60000,         /* CPU time a flush for looks at threads */
     LOOKS_AT_ONCE = 16,
 };
 

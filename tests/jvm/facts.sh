@@ -89,7 +89,7 @@ threads() {
     local option own=-XX:-UseCompressedClassPointers
     [ "$release" -lt 25 ] || own=-XX:+UseCompactObjectHeaders
     for option in -XX:+UseSerialGC -XX:-UseCompressedOops $own; do
-        named 2.5 -Xshare:off $option
+        named 2.6 -Xshare:off $option
         "$flamebank" threads --rules jvm "$bank" > list
         grep -q '^worker-with-a-name-that-the-kernel-cuts ' list || fail "$option: $(cat list)"
         grep -q '^churner-of-many-small-objects ' list || fail "$option: $(cat list)"
