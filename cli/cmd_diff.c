@@ -235,6 +235,7 @@ static const struct fb_option options[] = {
     {"step", 0, "STEP", "this step only, by name or offered rate; repeatable"},
     {"lever", 0, "TEXT", "what was changed on purpose: text in a setting's name or value"},
     {"lever-key", 0, "KEY", "the same, by the setting's whole name"},
+    FB_OPTIONS_MATCH,
     FB_OPTIONS_DELTA,
     FB_OPTIONS_PAIR,
     FB_OPTIONS_READ,
@@ -259,6 +260,11 @@ const struct fb_command fb_command_diff = {
         "the "
         "i-th variant; with several pairs the spread between pairs is measured, with one it is "
         "assumed, and said so.\n\n"
+        "Steps of one offered rate are compared, and judged only if the delivered rates agree "
+        "within 0.5 %: a request costs less at a higher rate. --match utilization compares steps "
+        "at "
+        "one fraction of each arm's knee, --pair 600:3000 the steps that are named; such tables "
+        "carry no verdict. --saturated judges steps past the knee, per delivered request.\n\n"
         "First of all stands what differs between the arms in their command lines, JVMs, "
         "environments, labels, builds, load and machines: one thing, nothing, or several. With "
         "--lever the declared change is looked for there: whether it was applied, and whether it "
@@ -276,7 +282,7 @@ const struct fb_command fb_command_diff = {
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,
-    .repeats = "step steps plan clock-offset sum fail-if",
+    .repeats = "step steps plan clock-offset pair sum fail-if",
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,
     .most = 64,

@@ -60,6 +60,53 @@ enum fb_status fb_pair_new(const struct fb_args *args, const struct fb_view *vie
     return fb_pair_new_with(args, view, NULL, 0, ret_pair, err);
 }
 
+static enum fb_status match_take(const struct fb_args *args, struct fb_diff_options *options,
+                                 struct fb_err *err)
+{
+    const char *match = fb_args_get(args, "match"), *knee = fb_args_get(args, "knee");
+
+    options->knee = fb_knee_default();
+    options->saturated = fb_args_has(args, "saturated");
+    if (match != NULL && strcmp(match, "rate") != 0 && strcmp(match, "utilization") != 0)
+        return fb_fail(err, FB_EUSAGE, "'--match %s': rate or utilization was expected", match);
+    if (match != NULL && strcmp(match, "utilization") == 0)
+        options->match = FB_MATCH_UTILIZATION;
+    if (match != NULL && fb_args_has(args, "pair"))
+        return fb_fail(err, FB_EUSAGE, "'--match' and '--pair': one of them was expected");
+    if (knee != NULL && options->match != FB_MATCH_UTILIZATION)
+        return fb_fail(err, FB_EUSAGE, "'--knee' needs '--match utilization'");
+    return knee != NULL ? fb_knee_parse(knee, &options->knee, err) : FB_OK;
+}
+
+/* "600:3000", once or several times. */
+static enum fb_status steps_take(const struct fb_args *args, struct fb_pair *pair,
+                                 struct fb_diff_options *options, struct fb_err *err)
+{
+    size_t count = 0;
+
+    while (fb_args_nth(args, "pair", count))
+        count++;
+    if (count == 0)
+        return FB_OK;
+    pair->steps = fb_alloc_array(2 * count, sizeof *pair->steps);
+    pair->steps_count = 2 * count;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = fb_args_nth(args, "pair", i), *colon = strchr(text, ':');
+
+        if (colon == NULL || colon == text || colon[1] == '\0' || strchr(colon + 1, ':') != NULL)
+            return fb_fail(err, FB_EUSAGE,
+                           "'--pair %s': a control's step and a variant's, 600:3000, was expected",
+                           text);
+        pair->steps[i] = fb_strndup(text, (size_t)(colon - text));
+        pair->steps[count + i] = fb_strdup(colon + 1);
+    }
+    options->match = FB_MATCH_STEPS;
+    options->match_control = (const char *const *)pair->steps;
+    options->match_variant = (const char *const *)(pair->steps + count);
+    options->match_count = count;
+    return FB_OK;
+}
+
 static enum fb_status floors_take(const struct fb_args *args, struct fb_pair *pair,
                                   struct fb_diff_options *options, struct fb_err *err)
 {
@@ -86,6 +133,10 @@ static enum fb_status pair_make(const struct fb_args *args, const struct fb_view
     struct fb_diff_options options = {0};
     enum fb_status r = take_options(args, &options, err);
 
+    if (r == FB_OK)
+        r = match_take(args, &options, err);
+    if (r == FB_OK)
+        r = steps_take(args, pair, &options, err);
     if (r == FB_OK)
         r = floors_take(args, pair, &options, err);
     if (r != FB_OK)
@@ -155,6 +206,9 @@ void fb_pair_done(struct fb_pair *pair)
 {
     fb_diff_free(pair->diff);
     fb_pair_sums_done(&pair->sums);
+    for (size_t i = 0; i < pair->steps_count; i++)
+        free(pair->steps[i]);
+    free(pair->steps);
     for (size_t i = 0; i < pair->count; i++)
         fb_steps_free(pair->whole[i]);
     free(pair->whole);

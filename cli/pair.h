@@ -7,6 +7,8 @@
 #include "diff/diff.h"
 
 struct fb_pair {
+    char **steps; /* of --pair: names of the controls' steps, then of the variants' */
+    size_t steps_count;
     struct fb_floors floors; /* of --floor */
     struct fb_pair_sums sums;
     struct fb_diff_arm *arms;
@@ -43,6 +45,13 @@ enum fb_status fb_pair_step(const struct fb_diff *diff, const char *wanted, size
         {"q", 0, "PERCENT", "false discovery rate of the frames (5)"},                             \
     {                                                                                              \
         "jvm", 0, NULL, "the arms are JVMs: floors and frame rules for compiled code"              \
+    }
+#define FB_OPTIONS_MATCH                                                                           \
+    {"match", 0, "HOW", "steps of one 'rate' (default), or of one 'utilization' of the knee"},     \
+        {"knee", 0, "RULE", "--match utilization: not-sent, p50=MS or p99=MS"},                    \
+        {"pair", 0, "STEP:STEP", "a control's step against another one of the variant"},           \
+    {                                                                                              \
+        "saturated", 0, NULL, "judge steps past the knee, per delivered request"                   \
     }
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "diff/match_by.h"
 
 static const double rate_tolerance = 0.005;
 
@@ -188,8 +189,8 @@ static void match_by_order(struct fb_matching *m, const struct fb_steps *referen
         m->steps[i * m->replicates + column] = &steps->items[i];
 }
 
-void fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *lineup,
-                       struct fb_matching *ret_matching)
+void fb_matching_by_rate(const struct fb_diff_input *in, const struct fb_lineup *lineup,
+                         struct fb_matching *ret_matching)
 {
     const struct fb_steps *reference = steps_of(in, &lineup->replicates[0]);
     struct fb_matching m = {.count = reference->count, .replicates = lineup->count};
@@ -204,6 +205,18 @@ void fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *l
             match_by_order(&m, reference, steps, r);
     }
     *ret_matching = m;
+}
+
+enum fb_status fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *lineup,
+                                 const struct fb_diff_options *options,
+                                 struct fb_matching *ret_matching, struct fb_err *err)
+{
+    if (options->match == FB_MATCH_STEPS)
+        return fb_matching_by_steps(in, lineup, options, ret_matching, err);
+    if (options->match == FB_MATCH_UTILIZATION)
+        return fb_matching_by_utilization(in, lineup, options, ret_matching, err);
+    fb_matching_by_rate(in, lineup, ret_matching);
+    return FB_OK;
 }
 
 void fb_matching_done(struct fb_matching *matching)

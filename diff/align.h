@@ -1,7 +1,7 @@
 /* align.h - who is compared with whom: runs into replicates and pairs, steps with steps.
  *
  *     r = fb_lineup_build(in, &lineup, err);
- *     fb_matching_build(in, &lineup, &matching);
+ *     r = fb_matching_build(in, &lineup, &options, &matching, err);
  *     step = fb_matching_step(&matching, i, replicate);     NULL: it has no such step
  *
  * All banks of one run id are one replicate: their samples are summed, never averaged.  The i-th
@@ -39,8 +39,12 @@ struct fb_matching {
 
 /* Steps of the first control in its order; the others matched by offered rate (nearest, within
  * 0.5 %), without rates by name, and if no name agrees, by order.  Warm-ups match warm-ups. */
-void fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *lineup,
-                       struct fb_matching *ret_matching);
+void fb_matching_by_rate(const struct fb_diff_input *in, const struct fb_lineup *lineup,
+                         struct fb_matching *ret_matching);
+/* By options->match; only by rate it always succeeds. */
+enum fb_status fb_matching_build(const struct fb_diff_input *in, const struct fb_lineup *lineup,
+                                 const struct fb_diff_options *options,
+                                 struct fb_matching *ret_matching, struct fb_err *err);
 void fb_matching_done(struct fb_matching *matching);
 
 static inline const struct fb_step *fb_matching_step(const struct fb_matching *m, size_t row,

@@ -246,7 +246,9 @@ static const char *step_denial(struct fb_diff *diff, const struct fb_step_state 
         return text;
     }
     if (!out->is_comparable)
-        return fb_state_text(diff->state, "delivered rates differ by %.1f %%", 100 * gap);
+        return fb_state_text(diff->state, "%sdelivered rates differ by %.1f %%",
+                             diff->options.match != FB_MATCH_RATE ? "not matched rate: " : "",
+                             100 * gap);
     if (diff->state->has_profiles && empty_label(diff->state, s))
         return fb_state_text(diff->state, "%s has no sample in this step",
                              empty_label(diff->state, s));
@@ -266,6 +268,17 @@ static bool is_ms_known(const struct fb_diff *diff, const struct fb_step_state *
     return true;
 }
 
+/* "600", or "600 against 3000" where the arms' steps are not of one rate.  Yours. */
+static char *step_name(const struct fb_diff *diff, const struct fb_step_state *s)
+{
+    const char *control = fb_state_window(diff->state, s, 0, false)->step->name;
+    const char *variant = fb_state_window(diff->state, s, 0, true)->step->name;
+
+    if (diff->options.match == FB_MATCH_RATE || strcmp(control, variant) == 0)
+        return fb_strdup(control);
+    return fb_format("%s against %s", control, variant);
+}
+
 static void step_fill(struct fb_diff *diff, size_t step)
 {
     struct fb_diff_state *state = diff->state;
@@ -274,7 +287,7 @@ static void step_fill(struct fb_diff *diff, size_t step)
     const struct fb_step *reference = fb_state_window(state, s, 0, false)->step;
     double gap = delivered_gap(state, s);
 
-    out->name = fb_strdup(reference->name);
+    out->name = step_name(diff, s);
     out->offered = reference->offered;
     out->pairs = s->pairs_count;
     runs_fill(state, s, out);
@@ -497,7 +510,9 @@ static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
         r = fb_lineup_build(state->in, &state->lineup, err);
     if (r != FB_OK)
         return r;
-    fb_matching_build(state->in, &state->lineup, &state->matching);
+    r = fb_matching_build(state->in, &state->lineup, &diff->options, &state->matching, err);
+    if (r != FB_OK)
+        return r;
     state->windows =
         fb_alloc_array(state->lineup.count * state->matching.count, sizeof *state->windows);
     for (size_t i = 0; i < state->lineup.count && r == FB_OK; i++)

@@ -66,7 +66,16 @@ struct fb_diff_input {
     const uint64_t *sums_of_node; /* by node: bit i, if a stack that ends here is in sum i */
 };
 
+/* Which steps are compared: those of one offered rate; those at one fraction of each arm's knee; or
+ * the ones that the user names. */
+enum fb_diff_match { FB_MATCH_RATE, FB_MATCH_UTILIZATION, FB_MATCH_STEPS };
+
 struct fb_diff_options {
+    enum fb_diff_match match;
+    struct fb_knee knee;              /* of FB_MATCH_UTILIZATION                             */
+    const char *const *match_control; /* of FB_MATCH_STEPS: names or offered rates, borrowed */
+    const char *const *match_variant;
+    size_t match_count;
     double delta_cpu;   /* equivalence margin of CPU per request; 0: 0.05       */
     double delta_share; /* of layers and frames, relative; 0: 0.10              */
     double q;           /* false discovery rate of the frame family; 0: 0.05    */

@@ -31,7 +31,7 @@ static const char *matched(const struct plan *control, size_t controls, const st
     arm_plan(&w, true, variant, variants);
     world_close(&w);
     assert_int_equal(fb_lineup_build(&w.in, &lineup, &err), FB_OK);
-    fb_matching_build(&w.in, &lineup, &m);
+    fb_matching_by_rate(&w.in, &lineup, &m);
     text[0] = '\0';
     for (size_t i = 0; i < m.count; i++) {
         const struct fb_step *s = fb_matching_step(&m, i, 1);
