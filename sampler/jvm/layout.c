@@ -89,7 +89,7 @@ static const struct row rows[] = {
     ROW(codelet_size, OFFSET, 4, MAY, "InterpreterCodelet", "_size"),
     ROW(codelet_description, OFFSET, 8, MAY, "InterpreterCodelet", "_description"),
     ROW(call_wrapper_anchor, OFFSET, 24, MUST, "JavaCallWrapper", "_anchor"),
-    ROW(entry_frame_wrapper, CONSTANT, 0, MUST, "frame::entry_frame_call_wrapper_offset", NULL),
+    ROW(entry_frame_wrapper, CONSTANT, 0, MAY, "frame::entry_frame_call_wrapper_offset", NULL),
 
     ROW(method_const, OFFSET, 8, MUST, "Method", "_constMethod"),
     ROW(method_code, OFFSET, 8, MAY, "Method", "_code"),

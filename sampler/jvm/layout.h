@@ -63,7 +63,7 @@ struct fb_jvm_layout {
     uint64_t interpreter_at; /* StubQueue* */
     int32_t queue_buffer, queue_limit, codelet_size, codelet_description;
     int32_t call_wrapper_anchor;
-    int32_t entry_frame_wrapper; /* in words from fp */
+    int32_t entry_frame_wrapper; /* in words from fp; not exported on arm64: see signal/cpu.h */
 
     /* methods and names */
     int32_t method_const, method_code, method_size; /* the last is the type's */

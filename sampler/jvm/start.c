@@ -29,7 +29,7 @@ enum {
     CODELETS_MAX = 4096,
     NAME_BYTES = 32,
     THREADS_MIN = 2,           /* with the second one the interpreter is whole */
-    RELOCATION_NS = 100000000, /* by then the loader has made its addresses */
+    RELOCATION_NS = 400000000, /* by then the loader has made its addresses */
     SLOW_NS = 1000000000, /* a JVM that is not ready after so long is looked at once a second */
 };
 

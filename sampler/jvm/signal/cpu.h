@@ -2,8 +2,9 @@
  *
  * Context: signal.  A CPU is one file that defines
  *     FB_JVM_CPU_BCP             words from fp to the bytecode pointer of an interpreted frame
- *     FB_JVM_CPU_FIXED           words of an interpreted frame below fp before its expressions
- *     FB_JVM_CPU_BUILDING        words more that may be below while it is entered
+ *     FB_JVM_CPU_WRAPPER         words from the call stub's fp to the JavaCallWrapper, where no
+ * table says it FB_JVM_CPU_FIXED           words of an interpreted frame below fp before its
+ * expressions FB_JVM_CPU_BUILDING        words more that may be below while it is entered
  *     fb_jvm_cpu_thread          the JavaThread, wherever the JVM's own code runs
  *     fb_jvm_cpu_bytecode        the bytecode pointer, in the interpreter
  *     fb_jvm_cpu_method          the Method, where one is entered

@@ -9,6 +9,7 @@
 #include "sampler/jvm/signal/vm.h"
 
 #define FB_JVM_CPU_BCP      (-8)
+#define FB_JVM_CPU_WRAPPER  (-6)
 #define FB_JVM_CPU_FIXED    9
 #define FB_JVM_CPU_BUILDING 4
 

@@ -222,13 +222,14 @@ static bool leave_call_stub(struct fb_jvm_view *view, struct fb_jvm_frame *f)
 {
     const struct fb_jvm_layout *l = &fb_jvm.layout;
     struct caller c = {.sp = f->fp + 16, .fp_known = true};
+    int at = l->entry_frame_wrapper != FB_JVM_ABSENT ? l->entry_frame_wrapper : FB_JVM_CPU_WRAPPER;
     uint64_t wrapper;
     uint64_t anchor;
 
     if (!f->fp_known || f->fp < f->sp || !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
         return false;
     view->anchor_sp = 0;
-    if (load(f, words_from(f->fp, l->entry_frame_wrapper), &wrapper)) {
+    if (load(f, words_from(f->fp, at), &wrapper)) {
         anchor = wrapper + (uint32_t)l->call_wrapper_anchor;
         if (!load(f, anchor + (uint32_t)l->anchor_pc, &view->anchor_pc) ||
             !load(f, anchor + (uint32_t)l->anchor_fp, &view->anchor_fp) ||
@@ -266,8 +267,11 @@ static bool leave_interpreted(struct fb_jvm_frame *f, uint64_t *pcs, unsigned *d
         bci = fb_jvm_method_bci(method, bytecode);
     put_interpreted(pcs, depth, max, method, bci);
     if (!load(f, words_from(f->fp, FB_JVM_INTERPRETER_SENDER_SP), &c.sp) ||
-        !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc) || c.sp <= f->fp)
+        !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
         return false;
+    /* arm64: the caller, if it is interpreted, had taken room that this frame was built in. */
+    if (c.sp < f->fp + 16)
+        c.sp = f->fp + 16;
     c.pc = fb_cpu_return_address(c.pc);
     return fb_jvm_covers(c.pc) && leave_to(f, &c);
 }
