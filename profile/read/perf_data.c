@@ -538,6 +538,8 @@ static enum fb_status read_samples(struct reader *r, const struct fb_read_option
         take_all(r);
         describe(r, event);
         r->report->samples_in = r->p->samples.count;
+        for (size_t i = 0; i < r->report->losses_count; i++)
+            r->report->samples_in += r->report->losses[i].count;
         if (r->file.attrs[0].sample_type & FB_PERF_HAS_STACK_USER)
             (void)snprintf(r->report->note, sizeof r->report->note,
                            "stacks that were dumped (--call-graph dwarf) are not unwound here, "

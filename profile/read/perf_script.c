@@ -443,7 +443,6 @@ enum fb_status fb_perf_script_read(struct fb_source *in, const struct fb_read_op
         r = fb_text_read(in, &format, &reading, options->jobs, &text, err);
     if (r == FB_OK) {
         fb_text_report(&text, ret_report);
-        ret_report->samples_in = text.p->samples.count;
         describe(&text, &reading);
         keep_comments(text.p, comments.data ? comments.data : "");
         r = check_events(&text, in, options->type, err);

@@ -300,6 +300,7 @@ void fb_text_done(struct fb_text *text)
 
 void fb_text_report(const struct fb_text *text, struct fb_read_report *report)
 {
+    report->samples_in = text->p->samples.count;
     report->lines = text->lines;
     report->skipped_lines = text->skipped;
     memcpy(report->first_skipped, text->first_skipped, sizeof report->first_skipped);

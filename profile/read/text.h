@@ -60,7 +60,7 @@ enum fb_status fb_text_read(struct fb_source *in, const struct fb_text_format *f
                             struct fb_err *err);
 void fb_text_done(struct fb_text *text); /* not the profile */
 
-/* Counts what is to be said of the lines into the report. */
+/* Counts what is to be said of the rows and lines into the report. */
 void fb_text_report(const struct fb_text *text, struct fb_read_report *report);
 
 /* Hands the profile over, or frees it and fails: where it has no samples (with the first line that

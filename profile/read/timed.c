@@ -173,7 +173,6 @@ enum fb_status fb_timed_read(struct fb_source *in, const struct fb_read_options 
     if (r != FB_OK)
         return r;
     fb_text_report(&text, ret_report);
-    ret_report->samples_in = text.p->samples.count;
     for (size_t i = 0; i < text.parts_count; i++)
         text.p->has_times |= ((const struct state *)text.parts[i].state)->has_times;
     text.p->ended = true;

@@ -1,0 +1,3 @@
+/* Any bytes as dtrace. */
+#define FORMAT "dtrace"
+#include "tests/fuzz/profile_format.h"

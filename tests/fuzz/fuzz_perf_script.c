@@ -1,0 +1,3 @@
+/* Any bytes as perf-script. */
+#define FORMAT "perf-script"
+#include "tests/fuzz/profile_format.h"
