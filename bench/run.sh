@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|json|size|symbols|layers|counters|toggle|overhead|jvm]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|json|size|symbols|layers|counters|toggle|overhead|jvm]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -55,6 +55,10 @@ if wants bank; then
     big
     bench_bank "$work/a.fbank"
     echo "flamebank fold                 $(cpu flamebank fold "$work/a.fbank") s CPU (target: 0.15)"
+fi
+if wants steps; then
+    echo "== reading steps (target: 10 s of CPU and 100 MB a GB)"
+    python3 "$here/steps.py" "$build/bin/flamebank" "$work"
 fi
 if wants json; then
     echo "== profiles in JSON, read and written"
