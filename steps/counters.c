@@ -84,6 +84,21 @@ static void pause_warn(struct fb_steps *steps, const struct fb_step *s, const st
                       (double)(s->load_end_ns - s->load_start_ns) / 1e9);
 }
 
+/* A JVM's heap as its collections left it: the largest in the window, so that a leak is seen and
+ * the garbage between two collections is not. */
+static void heap_fill(struct fb_step *s, const struct fb_profile *p)
+{
+    const char *limit = fb_profile_manifest_get(p, "jvm.heap_max_bytes");
+    double most, last;
+
+    if (isnan(s->heap_bytes) &&
+        fb_profile_counter_level(p, "jvm.heap_at_gc_bytes", s->load_start_ns, s->load_end_ns, &most,
+                                 &last))
+        s->heap_bytes = most;
+    if (isnan(s->heap_max_bytes) && limit)
+        s->heap_max_bytes = strtod(limit, NULL);
+}
+
 static void levels_fill(struct fb_step *s, const struct fb_profile *p)
 {
     int64_t from = s->load_start_ns, to = s->load_end_ns;
@@ -97,6 +112,7 @@ static void levels_fill(struct fb_step *s, const struct fb_profile *p)
         ((own_group && fb_profile_counter_level(p, "cgroup.memory_bytes", from, to, &max, &last)) ||
          fb_profile_counter_level(p, "process.rss_bytes", from, to, &max, &last)))
         s->rss_bytes = last;
+    heap_fill(s, p);
     if (isnan(s->node_busy) && fb_profile_counter_delta(p, "node.busy_ns", from, to, &delta) &&
         fb_profile_counter_delta(p, "node.idle_ns", from, to, &idle) && delta + idle > 0)
         s->node_busy = delta / (delta + idle);

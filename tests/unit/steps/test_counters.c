@@ -15,6 +15,16 @@
 #define SECOND INT64_C(1000000000)
 #define T0     (INT64_C(1788725520) * SECOND)
 
+/* A JVM's heap after its collections: it grows to second 20 and falls. */
+static void add_heap(struct fb_profile *p)
+{
+    uint32_t id = fb_profile_counter_put(p, "jvm.heap_at_gc_bytes", "bytes", FB_COUNTER_GAUGE);
+
+    for (size_t row = 5; row < p->counters.rows; row++) /* the JVM came later */
+        p->counters.items[id].values[row] = row <= 20 ? (int64_t)row << 20 : 1 << 20;
+    fb_profile_manifest_set(p, "jvm.heap_max_bytes", "268435456");
+}
+
 /* 60 s at 0.5 cores; the group has `others` more; the node is busy to 60 %; the spin takes 200 us,
  * from second 40 on 240 us, and 900 us once (a disturbed read); a sample every 20 ms of CPU. */
 static struct fb_profile *bank(int64_t others_ns)
@@ -98,6 +108,33 @@ static void the_last_mark_takes_the_last_sample_in(void **state)
     assert_int_equal(fb_steps_add_counters(steps, p), 1);
     assert_true(steps->items[0].samples == 501);
     fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
+static struct fb_steps *window(const char *cells);
+
+static void a_jvms_heap_is_that_of_its_collections_unless_the_source_says_one(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps = window("1788725530\t1788725545\t100\t\t100\n"), *plain;
+
+    (void)state;
+    add_heap(p);
+    assert_int_equal(fb_steps_add_counters(steps, p), 1);
+    assert_true(steps->items[0].heap_bytes == 20 << 20);
+    assert_true(steps->items[0].heap_max_bytes == 256 << 20);
+    fb_steps_free(steps);
+    steps = window("1788725530\t1788725545\t100\t\t100\n");
+    steps->items[0].heap_bytes = 7;
+    assert_int_equal(fb_steps_add_counters(steps, p), 1);
+    assert_true(steps->items[0].heap_bytes == 7);
+    fb_steps_free(steps);
+    fb_profile_free(p);
+    p = bank(0); /* no JVM */
+    plain = window("1788725530\t1788725545\t100\t\t100\n");
+    assert_int_equal(fb_steps_add_counters(plain, p), 1);
+    assert_true(isnan(plain->items[0].heap_bytes) && isnan(plain->items[0].heap_max_bytes));
+    fb_steps_free(plain);
     fb_profile_free(p);
 }
 
@@ -303,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_mark_lasts_to_its_end_to_the_next_or_to_the_profiles),
         cmocka_unit_test(the_last_mark_takes_the_last_sample_in),
         cmocka_unit_test(a_step_takes_what_it_lacks_from_the_counters),
+        cmocka_unit_test(a_jvms_heap_is_that_of_its_collections_unless_the_source_says_one),
         cmocka_unit_test(a_group_that_others_share_is_not_charged),
         cmocka_unit_test(what_the_source_says_stays),
         cmocka_unit_test(a_move_of_the_machines_speed_is_seen),
