@@ -177,6 +177,40 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
                                       const struct fb_share_arm *arms, size_t arms_count,
                                       const char *title);
 
+/* ---- N arms side by side ---- */
+
+struct fb_compare_arm {
+    const char *name;
+    struct fb_ramp ramp;
+    double *shares; /* of its step in the row, by layer; NULL unknown */
+};
+
+struct fb_compare {
+    struct fb_compare_arm *arms;
+    size_t count;
+    struct fb_matched *matched;
+    size_t row; /* of `matched`: the rate of the ladder; SIZE_MAX none */
+    const struct fb_knee *knee;
+    const struct fb_layers *layers;
+};
+
+struct fb_compare_value {
+    const char *name, *title;
+    fb_step_value of;
+    int decimals;
+};
+extern const struct fb_compare_value fb_compare_values[]; /* ends with a NULL name */
+
+struct fb_table *fb_render_compare_ladder(const struct fb_compare *c);
+struct fb_table *fb_render_compare_by_rate(const struct fb_compare *c,
+                                           const struct fb_compare_value *value);
+struct fb_table *fb_render_compare_saturated(const struct fb_compare *c);
+/* Every matched step of an arm against the first arm's. */
+struct fb_table *fb_render_compare_switch(const struct fb_compare *c, size_t arm);
+/* These are NULL where nothing is known. */
+struct fb_table *fb_render_compare_attribution(const struct fb_compare *c);
+struct fb_table *fb_render_compare_counters(const struct fb_compare *c);
+
 /* ---- pictures ---- */
 
 struct fb_ramp_plot_arm {

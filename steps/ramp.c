@@ -172,7 +172,7 @@ static void plateau_deny(struct fb_ramp *ramp, const struct fb_step *deepest, co
 static void plateau_find(const struct fb_steps *steps, const size_t *order, size_t n,
                          const double *limits, struct fb_ramp *ramp)
 {
-    double *values = fb_alloc_array(n, sizeof *values), sum = 0;
+    double *values = fb_alloc_array(n, sizeof *values), sum = 0, cores = 0;
     const struct fb_step *deepest = NULL;
     size_t count = 0;
     bool inferred;
@@ -189,15 +189,18 @@ static void plateau_find(const struct fb_steps *steps, const size_t *order, size
             continue;
         values[count++] = rate;
         sum += rate;
+        cores += fb_step_cores(s);
         ramp->plateau_least = fmin(ramp->plateau_least, rate);
         ramp->plateau_most = fmax(ramp->plateau_most, rate);
     }
     ramp->plateau_steps = count;
     if (count >= 2 &&
-        ramp->plateau_most <= ramp->plateau_least * (1 + limits[FB_LIMIT_PLATEAU_SPREAD]))
+        ramp->plateau_most <= ramp->plateau_least * (1 + limits[FB_LIMIT_PLATEAU_SPREAD])) {
         ramp->plateau = sum / (double)count;
-    else
+        ramp->plateau_cores = cores / (double)count;
+    } else {
         plateau_deny(ramp, deepest, values, limits);
+    }
     free(values);
 }
 
@@ -258,8 +261,11 @@ void fb_ramp_measure(const struct fb_steps *steps, const struct fb_knee *knee,
     size_t n, *order = fb_ramp_order(steps, &n);
 
     fb_limits_default(usual);
-    *ret_ramp =
-        (struct fb_ramp){.plateau = NAN, .fixed_cores = NAN, .marginal_ms = NAN, .fit_off = NAN};
+    *ret_ramp = (struct fb_ramp){.plateau = NAN,
+                                 .plateau_cores = NAN,
+                                 .fixed_cores = NAN,
+                                 .marginal_ms = NAN,
+                                 .fit_off = NAN};
     knee_find(steps, order, n, knee, ret_ramp);
     plateau_find(steps, order, n, steps->limits ? steps->limits : usual, ret_ramp);
     cost_fit(steps, order, n, ret_ramp);

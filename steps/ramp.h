@@ -44,6 +44,7 @@ struct fb_ramp {
     const struct fb_step *top;  /* the highest offered rate; NULL: no rate is known    */
     double plateau;             /* per second; NAN: see no_plateau                     */
     double plateau_least, plateau_most;
+    double plateau_cores; /* mean over the same steps; NAN unknown               */
     size_t plateau_steps;
     char no_plateau[200]; /* why there is none, a clause; "" if there is one       */
     double fixed_cores;   /* what the arm uses at no load; NAN under 3 sound steps */

@@ -23,6 +23,7 @@
 #include "profile/profile.h"
 #include "steps/coverage.h"
 #include "steps/limits.h"
+#include "steps/matched.h"
 #include "steps/plan.h"
 #include "steps/ramp.h"
 #include "steps/side.h"
