@@ -149,6 +149,7 @@ static void put_modules(struct fb_bank_decoder *d, struct fb_wire_in *in)
     for (uint64_t i = 0; i < n && !in->bad; i++) {
         struct fb_module m = {.unload_ns = INT64_MAX};
         uint64_t id = fb_wire_get_varint(in);
+        bool is_unload;
         uint32_t known;
 
         m.load_ns = fb_wire_get_signed(in);
@@ -160,7 +161,10 @@ static void put_modules(struct fb_bank_decoder *d, struct fb_wire_in *in)
         if (in->bad)
             return;
         known = map_get(&d->modules, id, UINT32_MAX);
-        if (m.end == 0) {
+        is_unload = m.end == 0;
+        if (m.start == 0 && m.end == 1) /* its place is not known */
+            m.end = 0;
+        if (is_unload) {
             if (known != UINT32_MAX)
                 d->p->modules[known].unload_ns = m.load_ns;
         } else if (known == UINT32_MAX) {
@@ -262,7 +266,8 @@ static void put_frames(struct fb_bank_decoder *d, struct fb_wire_in *in)
         f.module = module ? map_get(&d->modules, module - 1, FB_NO_MODULE) : FB_NO_MODULE;
         f.name = name ? map_get(&d->strings, name, 0) : 0;
         add_facts(d, first + i, &f);
-        if (!map_set(d, &d->frames, first + i, fb_profile_frame_put(d->p, &f).n))
+        /* Its own, since SYMBOLS may tell it from another at the same address. */
+        if (!map_set(d, &d->frames, first + i, fb_profile_frame_append(d->p, &f).n))
             in->bad = true;
     }
 }

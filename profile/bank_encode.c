@@ -16,6 +16,7 @@ enum {
     ROWS_PER_CHUNK = 4096,
     PACK_LEVEL = 9,
     GRAIN_NS = 1000000,
+    NOWHERE_END = 1, /* of a module that is known by its name alone, since 0 is an unload */
 };
 
 struct encoder {
@@ -139,7 +140,7 @@ static void put_module(struct encoder *e, size_t i, int64_t time_ns, bool is_loa
     put_varint(e, i);
     put_signed(e, time_ns == INT64_MAX ? time_ns : mono(e, time_ns));
     put_varint(e, is_load ? m->start : 0);
-    put_varint(e, !is_load ? 0 : m->end ? m->end : 1); /* 0 says that it is unloaded */
+    put_varint(e, is_load ? (m->end ? m->end : NOWHERE_END) : 0);
     put_varint(e, is_load ? m->bias : 0);
     put_varint(e, is_load ? hex->len / 2 : 0);
     for (size_t k = 0; is_load && k + 1 < hex->len; k += 2) {

@@ -59,13 +59,28 @@ void fb_profile_free(struct fb_profile *p)
     free(p);
 }
 
+static uint64_t frame_hash(const struct fb_frame *f)
+{
+    uint64_t place =
+        fb_hash_pair((uint64_t)f->signature << 32 | f->name, (uint64_t)f->file << 32 | f->line);
+
+    return fb_hash_pair((uint64_t)f->module << 32 | (uint32_t)f->tier << 8 | (uint32_t)f->kind,
+                        fb_hash_pair(f->address, place));
+}
+
+static fb_frame_id frame_append(struct fb_profile *p, const struct fb_frame *frame, uint64_t hash)
+{
+    fb_frame_id id = {(uint32_t)p->frames_count};
+
+    fb_vec_reserve(&p->frames, &p->frames_room, p->frames_count + 1, sizeof *p->frames);
+    p->frames[p->frames_count++] = *frame;
+    fb_index_add(&p->frame_index, hash, id.n);
+    return id;
+}
+
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame)
 {
-    uint64_t place = fb_hash_pair((uint64_t)frame->signature << 32 | frame->name,
-                                  (uint64_t)frame->file << 32 | frame->line);
-    uint64_t hash = fb_hash_pair((uint64_t)frame->module << 32 | (uint32_t)frame->tier << 8 |
-                                     (uint32_t)frame->kind,
-                                 fb_hash_pair(frame->address, place));
+    uint64_t hash = frame_hash(frame);
     struct fb_index_cursor at = fb_index_seek(&p->frame_index, hash);
     fb_frame_id id;
 
@@ -77,11 +92,12 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
             f->line == frame->line && f->signature == frame->signature)
             return id;
     }
-    fb_vec_reserve(&p->frames, &p->frames_room, p->frames_count + 1, sizeof *p->frames);
-    id.n = (uint32_t)p->frames_count;
-    p->frames[p->frames_count++] = *frame;
-    fb_index_add(&p->frame_index, hash, id.n);
-    return id;
+    return frame_append(p, frame, hash);
+}
+
+fb_frame_id fb_profile_frame_append(struct fb_profile *p, const struct fb_frame *frame)
+{
+    return frame_append(p, frame, frame_hash(frame));
 }
 
 /* Most stacks are the first child of the one before them (a path that is new from some frame on),

@@ -172,6 +172,7 @@ struct fb_profile {
     uint64_t run_id, writer_id; /* 0 where the file has none               */
     int64_t wall_offset_ns;     /* wall clock - monotonic clock of the arm */
     int64_t first_ns, last_ns;  /* span that the profile covers; 0, 0 without times */
+    int64_t grain_ns;           /* times of samples are exact to so much; 0 to the ns */
     uint64_t interval_ns;       /* CPU (or wall) time between two samples; 0 unknown */
     bool has_times;
     bool ended; /* the writer closed the file in order (or the format has no such notion) */
@@ -190,6 +191,8 @@ void fb_profile_free(struct fb_profile *p);
 
 /* The id of the frame that is equal in every member, added if new. */
 fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *frame);
+/* A frame of its own, though another may be equal to it: they get different names later on. */
+fb_frame_id fb_profile_frame_append(struct fb_profile *p, const struct fb_frame *frame);
 /* The id of the stack `parent` + `frame`, added if new. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
 /* Adds it without looking, for a file whose stacks are a tree of distinct nodes already; a later

@@ -64,7 +64,7 @@ struct reader {
     size_t kept_at;
     bool only_counts;
     bool is_wall; /* ExecutionSample is async-profiler's wall clock */
-    uint64_t lost_stacks, lost_samples, no_weight;
+    uint64_t lost_stacks, lost_samples, no_weight, damaged;
     uint64_t interval_ns, wall_interval_ns;
 };
 
@@ -217,8 +217,10 @@ static bool take_sample(struct reader *r, size_t i, struct fb_wire_in *in)
         r->only_counts = true;
     if (r->only_counts)
         return true;
-    if (!fb_jfr_value_read(&r->classes, r->kinds[i].program, in, values))
+    if (!fb_jfr_value_read(&r->classes, r->kinds[i].program, in, values)) {
+        r->damaged++;
         return false;
+    }
     keep_sample(r, kind, values);
     return true;
 }
@@ -436,6 +438,7 @@ static void finish(struct reader *r)
     fb_profile_span_update(p);
     fb_report_loss(r->report, "samples whose stack was not written any more", r->lost_stacks);
     fb_report_loss(r->report, "samples of weight 0", r->no_weight);
+    fb_report_loss(r->report, "samples that are damaged", r->damaged);
     if (r->kept == &kinds[2])
         r->report->samples_in += r->lost_samples;
     if (r->kept == &kinds[2] && r->lost_samples > 0)

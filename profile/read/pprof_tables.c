@@ -317,8 +317,8 @@ static enum fb_status resolve_mapping(struct fb_pprof_tables *t, size_t i, struc
     path = fb_profile_text(t->p, module.path);
     m->is_kernel = strncmp(path, "[kernel", 7) == 0 || strncmp(path, "[guest.kernel", 13) == 0 ||
                    strstr(path, "vmlinux");
-    if (module.path == 0 && module.build_id == 0)
-        return FB_OK;
+    if ((module.path == 0 && module.build_id == 0) || (m->is_kernel && m->limit == 0))
+        return FB_OK; /* nothing that a frame's kind does not say */
     module.by_offset = !m->is_kernel && m->limit > m->start;
     if (!module.by_offset)
         module.bias = module.offset = 0;
