@@ -34,6 +34,13 @@ static bool by(const struct fb_args *args, const char *what)
     return !only || strcmp(only, what) == 0;
 }
 
+/* Rows that are judged as a family, behind the layers. */
+static bool is_family(const char *by)
+{
+    return strcmp(by, "frame") == 0 || strcmp(by, "package") == 0 || strcmp(by, "thread") == 0 ||
+           strcmp(by, "module") == 0;
+}
+
 static enum fb_status check_options(const struct fb_args *args, const struct fb_diff *diff,
                                     struct fb_err *err)
 {
@@ -42,8 +49,9 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
 
     if (fb_args_has(args, "lever") && fb_args_has(args, "lever-key"))
         return fb_fail(err, FB_EUSAGE, "'--lever' and '--lever-key': one of them was expected");
-    if (only && strcmp(only, "layer") != 0 && strcmp(only, "frame") != 0)
-        return fb_fail(err, FB_EUSAGE, "'--by %s': layer or frame was expected", only);
+    if (only && strcmp(only, "layer") != 0 && !is_family(only))
+        return fb_fail(err, FB_EUSAGE,
+                       "'--by %s': layer, frame, package, thread or module was expected", only);
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
         enum fb_status r = fb_pair_step(diff, wanted, &found, err);
 
@@ -56,7 +64,9 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
 /* The frames of a step that carries no verdict are shown where they are asked for. */
 static bool wants_frames(const struct fb_args *args, const struct fb_diff_step *step)
 {
-    return step->frames_count > 0 && by(args, "frame") &&
+    const char *only = fb_args_get(args, "by");
+
+    return step->frames_count > 0 && (only == NULL || is_family(only)) &&
            (step->denial[0] == '\0' || fb_args_has(args, "step") || fb_args_has(args, "by") ||
             fb_args_has(args, "format"));
 }
@@ -184,6 +194,13 @@ static int say_diff(const struct fb_args *args, const struct fb_view *view,
     return status == FB_EXIT_DONE && asked->gates.failed > 0 ? FB_EXIT_NO : status;
 }
 
+static bool is_by_thread(const struct fb_args *args)
+{
+    const char *only = fb_args_get(args, "by");
+
+    return only != NULL && strcmp(only, "thread") == 0;
+}
+
 static int run_asked(const struct fb_args *args, struct asked *asked)
 {
     struct fb_view view;
@@ -191,7 +208,8 @@ static int run_asked(const struct fb_args *args, struct asked *asked)
     struct fb_err err;
     int status;
 
-    if (fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
+    if (fb_view_load(args, FB_VIEW_LAYERS | (is_by_thread(args) ? FB_VIEW_THREADS : 0), &view,
+                     &err) != FB_OK)
         return fb_say_error(&err);
     if (fb_pair_new_with(args, &view, asked->sums, asked->sums_count, &pair, &err) != FB_OK) {
         status = fb_say_error(&err);
@@ -224,7 +242,7 @@ static int run(const struct fb_args *args)
 
 static const struct fb_option options[] = {
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
-    {"by", 0, "WHAT", "layer or frame only"},
+    {"by", 0, "WHAT", "layer or frame only, or rows by package, thread or module"},
     {"rows", 'n', "N", "frames shown at most (40)"},
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
     FB_OPTIONS_GATE,

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 
-enum { FLOORS_MAX = 1 << 20 };
+enum { FLOORS_MAX = 1 << 20, PACKAGE_DEPTH = 3 };
 
 static enum fb_status take_options(const struct fb_args *args, struct fb_diff_options *o,
                                    struct fb_err *err)
@@ -107,6 +107,25 @@ static enum fb_status steps_take(const struct fb_args *args, struct fb_pair *pai
     return FB_OK;
 }
 
+/* The rows behind the layers; frames unless --by says something else. */
+static void keys_take(const struct fb_args *args, const struct fb_view *view, struct fb_pair *pair)
+{
+    const char *wanted = fb_args_get(args, "by");
+    enum fb_by by;
+
+    if (wanted == NULL || !fb_by_parse(wanted, &by) ||
+        (by != FB_BY_PACKAGE && by != FB_BY_THREAD && by != FB_BY_MODULE))
+        return;
+    fb_keys_make(&pair->keys, by, PACKAGE_DEPTH, view->layers, view->layer_of_node, &view->tree,
+                 &view->fns);
+    pair->by_keys = (struct fb_diff_keys){.what = fb_by_text(by),
+                                          .of_node = pair->keys.of_node,
+                                          .names = pair->keys.names,
+                                          .count = pair->keys.count,
+                                          .is_inlined = by == FB_BY_PACKAGE};
+    pair->input.keys = &pair->by_keys;
+}
+
 static enum fb_status floors_take(const struct fb_args *args, struct fb_pair *pair,
                                   struct fb_diff_options *options, struct fb_err *err)
 {
@@ -165,6 +184,7 @@ static enum fb_status pair_make(const struct fb_args *args, const struct fb_view
                                          .sums = pair->sums.items,
                                          .sums_count = pair->sums.count,
                                          .sums_of_node = pair->sums.of_node};
+    keys_take(args, view, pair);
     return fb_diff_new(&pair->input, &options, &pair->diff, err);
 }
 
@@ -206,6 +226,7 @@ void fb_pair_done(struct fb_pair *pair)
 {
     fb_diff_free(pair->diff);
     fb_pair_sums_done(&pair->sums);
+    fb_keys_done(&pair->keys);
     for (size_t i = 0; i < pair->steps_count; i++)
         free(pair->steps[i]);
     free(pair->steps);

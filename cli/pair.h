@@ -10,6 +10,8 @@ struct fb_pair {
     char **steps; /* of --pair: names of the controls' steps, then of the variants' */
     size_t steps_count;
     struct fb_floors floors; /* of --floor */
+    struct fb_keys keys;     /* of --by package, thread, module; then input.keys is by_keys */
+    struct fb_diff_keys by_keys;
     struct fb_pair_sums sums;
     struct fb_diff_arm *arms;
     struct fb_diff_input input;

@@ -52,6 +52,15 @@ struct fb_diff_sum {
 
 enum { FB_DIFF_SUMS_MAX = 64 };
 
+/* What the family of rows behind the layers goes by, where that is not the frame. */
+struct fb_diff_keys {
+    const char *what;        /* "package", "thread", "module" */
+    const uint32_t *of_node; /* by node                       */
+    char *const *names;
+    size_t count;
+    bool is_inlined; /* inlining moves weight between them: in JVM arms as unsure as frames */
+};
+
 struct fb_diff_input {
     const struct fb_diff_arm
         *arms; /* controls and variants; the i-th control pairs with the i-th variant */
@@ -61,6 +70,7 @@ struct fb_diff_input {
     const struct fb_layers *layers;
     const uint16_t *layer_of_node;
     const uint64_t *boundaries_of_node; /* fb_layers_boundaries(); NULL: no boundary rows */
+    const struct fb_diff_keys *keys;    /* NULL: the family is the frames */
     const struct fb_diff_sum *sums;
     size_t sums_count;            /* FB_DIFF_SUMS_MAX at most                             */
     const uint64_t *sums_of_node; /* by node: bit i, if a stack that ends here is in sum i */
@@ -101,7 +111,7 @@ struct fb_diff_side {
 
 struct fb_diff_row {
     char *name;     /* layer, function or metric                                  */
-    uint32_t id;    /* layer index, function id, or enum fb_diff_metric           */
+    uint32_t id;    /* layer index, function id, key, or enum fb_diff_metric      */
     uint16_t layer; /* of a layer or frame row                                    */
     struct fb_diff_side control, variant;
     double value_control, value_variant; /* metric rows: the value in its unit            */
@@ -159,6 +169,7 @@ struct fb_diff_step {
     size_t boundaries_count;
     struct fb_diff_row *sums; /* as the input's, `id` is the index there; they may overlap */
     size_t sums_count;
+    /* or by the input's keys */
     struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
     size_t frames_count, frames_tested;
     double samples_control, samples_variant;

@@ -1,4 +1,5 @@
-/* frame_rows.c - one row a function by self time, the family judged together.
+/* frame_rows.c - one row a function (or a package, thread, module) by self time, the family judged
+ * together.
  *
  * Every window's events are sorted by function once; a function then costs its own events.  Only
  * the rows that are shown get full intervals. */
@@ -30,7 +31,9 @@ struct candidate {
 struct family {
     struct fb_diff *diff;
     size_t step, pairs;
-    struct sorted *sides[2]; /* by pair */
+    const struct fb_diff_keys *keys; /* NULL: functions */
+    bool is_jit;                     /* which code is inlined where decides on a row */
+    struct sorted *sides[2];         /* by pair */
     uint32_t *key_of_node;
     size_t functions;
     struct candidate *items;
@@ -53,11 +56,14 @@ static void family_init(struct family *f, struct fb_diff *diff, size_t step)
     f->diff = diff;
     f->step = step;
     f->pairs = s->pairs_count;
-    f->functions = in->fns->count;
-    f->by_spread = diff->options.is_jvm && f->pairs >= 2;
+    f->keys = in->keys;
+    f->functions = f->keys ? f->keys->count : in->fns->count;
+    f->is_jit = diff->options.is_jvm && (!f->keys || f->keys->is_inlined);
+    f->by_spread = f->is_jit && f->pairs >= 2;
     f->key_of_node = fb_alloc_array(in->tree->count, sizeof *f->key_of_node);
     for (size_t i = 0; i < in->tree->count; i++)
-        f->key_of_node[i] = in->fns->items[in->tree->nodes[i].function].same;
+        f->key_of_node[i] =
+            f->keys ? f->keys->of_node[i] : in->fns->items[in->tree->nodes[i].function].same;
     for (int a = 0; a < 2; a++) {
         f->sides[a] = fb_alloc_array(f->pairs, sizeof *f->sides[a]);
         f->runs[a] = fb_alloc_array(f->pairs, sizeof *f->runs[a]);
@@ -137,14 +143,34 @@ static bool candidate_measure(struct family *f, uint32_t function, struct candid
     return samples > 0;
 }
 
-static double frame_floor(const struct family *f)
+/* A package, a thread or a module is as coarse as a layer, and takes the floor of one of its share.
+ */
+static double row_floor(const struct family *f, double share)
 {
     const struct fb_step_state *s = &f->diff->state->steps[f->step];
+    const struct fb_diff_options *o = &f->diff->options;
+    double own = f->keys ? fb_floor_share(o->floors, FB_FLOOR_PLAIN, share, o->is_jvm)
+                         : fb_floor_frame(o->floors);
 
-    if (!f->diff->steps[f->step].on_ms)
-        return fb_floor_frame(f->diff->options.floors);
-    return hypot(fb_floor_frame(f->diff->options.floors),
-                 fb_floor_cpu(f->diff->options.floors, fb_state_floor_health(s), 0));
+    return f->diff->steps[f->step].on_ms
+               ? hypot(own, fb_floor_cpu(o->floors, fb_state_floor_health(s), 0))
+               : own;
+}
+
+/* The mean share of the runs that are measured at the moment. */
+static double share_measured(const struct family *f)
+{
+    double sum = 0;
+
+    for (int a = 0; a < 2; a++)
+        for (size_t i = 0; i < f->pairs; i++)
+            sum += f->runs[a][i].p;
+    return sum / (2 * (double)f->pairs);
+}
+
+static const char *row_name(const struct family *f, uint32_t key)
+{
+    return f->keys ? f->keys->names[key] : fb_function_name(f->diff->state->in->fns, key);
 }
 
 static void family_measure(struct family *f)
@@ -153,7 +179,7 @@ static void family_measure(struct family *f)
     struct fb_frame_spread *rows;
     double *p_values;
 
-    for (uint32_t i = 1; i < f->functions; i++) {
+    for (uint32_t i = f->keys ? 0 : 1; i < f->functions; i++) {
         struct candidate *c = &f->items[f->count];
 
         if (!candidate_measure(f, i, c))
@@ -162,7 +188,8 @@ static void family_measure(struct family *f)
         if (!c->is_tested)
             continue;
         f->tested++;
-        fb_frame_test_native(f->runs[0], f->runs[1], f->pairs, frame_floor(f), &c->test);
+        fb_frame_test_native(f->runs[0], f->runs[1], f->pairs, row_floor(f, share_measured(f)),
+                             &c->test);
         if (f->by_spread)
             fb_frame_spread(f->runs[0], f->runs[1], f->pairs, &c->spread);
     }
@@ -251,7 +278,7 @@ static void row_tested(const struct family *f, const struct candidate *c, struct
     row->d_lo = c->test.d - t * c->test.d_se;
     row->d_hi = c->test.d + t * c->test.d_se;
     row->change = expm1(row->d);
-    row->floor = f->by_spread ? NAN : frame_floor(f);
+    row->floor = f->by_spread ? NAN : row_floor(f, (row->control.share + row->variant.share) / 2);
     if (!f->by_spread)
         row->mde = fb_verdict_mde((row->control.share + row->variant.share) / 2,
                                   isnan(deff) ? 1 : deff, n, row->floor, f->pairs);
@@ -274,8 +301,17 @@ static void row_absent(const struct family *f, const struct fb_step_state *s,
     fb_row_absent(f->diff->state, s, row, living, is_variant);
     for (size_t i = 0; i < f->pairs; i++)
         in_all = in_all && living[i].samples > 0;
-    if (f->diff->options.is_jvm && !in_all)
+    if (f->is_jit && !in_all)
         row->verdict = FB_VERDICT_NOT_SEEN;
+}
+
+/* A thread has its weight whatever the names of its frames are. */
+static bool is_hidden(const struct family *f, const struct fb_step_state *s, uint32_t key,
+                      double points)
+{
+    if (!f->keys)
+        return fb_unknown_hides_function(&s->unknown, f->diff->state->in->fns, key, points);
+    return f->keys->is_inlined && fb_unknown_hides_layer(&s->unknown, points);
 }
 
 static void row_verdict(struct family *f, const struct candidate *c, struct fb_diff_row *row)
@@ -283,7 +319,7 @@ static void row_verdict(struct family *f, const struct candidate *c, struct fb_d
     const struct fb_diff_step *out = &f->diff->steps[f->step];
     const struct fb_step_state *s = &f->diff->state->steps[f->step];
     const struct fb_share *living = c->in_control ? f->shares : f->shares + f->pairs;
-    bool is_one_jvm_pair = f->diff->options.is_jvm && f->pairs < 2;
+    bool is_one_jvm_pair = f->is_jit && f->pairs < 2;
 
     row->on_share = !out->on_ms;
     if (c->is_tested)
@@ -294,9 +330,8 @@ static void row_verdict(struct family *f, const struct candidate *c, struct fb_d
                       1;
     if (out->denial[0])
         fb_row_deny(row, out->denial);
-    else if (fb_unknown_hides_function(&s->unknown, f->diff->state->in->fns, c->function,
-                                       row->change_points))
-        fb_row_deny(row, "not larger than what [unknown] frames of the module could hide");
+    else if (is_hidden(f, s, c->function, row->change_points))
+        fb_row_deny(row, "not larger than what [unknown] frames could hide");
     else if (c->in_control != c->in_variant)
         row_absent(f, s, row, living, c->in_variant);
     else if (is_one_jvm_pair)
@@ -320,7 +355,7 @@ void fb_frame_rows(struct fb_diff *diff, size_t step)
         const struct candidate *c = &f.items[i];
         struct fb_diff_row *row = &out->frames[i];
 
-        fb_row_init(row, fb_function_name(diff->state->in->fns, c->function), c->function);
+        fb_row_init(row, row_name(&f, c->function), c->function);
         row->layer = heaviest_layer(&f, c->function);
         row_sides(&f, c, row);
         row_verdict(&f, c, row);

@@ -688,15 +688,23 @@ bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step)
     return false;
 }
 
+static const char *keys_title(const struct fb_diff_keys *keys)
+{
+    return strcmp(keys->what, "package") == 0  ? "Packages by self time"
+           : strcmp(keys->what, "thread") == 0 ? "Threads"
+                                               : "Modules by self time";
+}
+
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
 {
     const struct fb_diff_step *s = &diff->steps[step];
     const struct fb_layers *layers = diff->input->layers;
-    struct fb_table *t = new_table("Frames by self time", diff, step);
+    const struct fb_diff_keys *keys = diff->input->keys;
+    struct fb_table *t = new_table(keys ? keys_title(keys) : "Frames by self time", diff, step);
     int decimals = diff->has_ms ? ms_decimals(s) : -1;
     char *note;
 
-    fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
+    fb_table_column(t, keys ? keys->what : "frame", keys ? keys->what : "frame", FB_ALIGN_LEFT);
     fb_table_clip(t, FRAME_WIDTH);
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     share_columns(t, diff->has_ms, s->on_ms);
@@ -710,12 +718,14 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
         share_cells(t, r, decimals, s->denial);
     }
     if (s->frames_tested > 0 && !(s->denial && s->denial[0] != '\0'))
-        note = fb_format("%zu frames, the largest changes first; %zu had enough samples to be "
+        note = fb_format("%zu %s%s, the largest changes first; %zu had enough samples to be "
                          "tested, and of their DIFF verdicts %.0f %% at most are false in the "
                          "long run (false discovery rate).",
-                         s->frames_count, s->frames_tested, 100 * diff->options.q);
+                         s->frames_count, keys ? keys->what : "frame",
+                         s->frames_count == 1 ? "" : "s", s->frames_tested, 100 * diff->options.q);
     else
-        note = fb_format("%zu frames, the largest changes first.", s->frames_count);
+        note = fb_format("%zu %s%s, the largest changes first.", s->frames_count,
+                         keys ? keys->what : "frame", s->frames_count == 1 ? "" : "s");
     fb_table_note(t, note);
     free(note);
     return t;
