@@ -41,7 +41,8 @@ static enum fb_json_profile kind_by_key(struct fb_json_in *in, const struct fb_j
 {
     struct fb_json_text text;
 
-    if (fb_json_text_is(key, "flamebearer") || fb_json_text_is(key, "levels"))
+    if (fb_json_text_is(key, "flamebearer") || fb_json_text_is(key, "levels") ||
+        fb_json_text_is(key, "numTicks") || fb_json_text_is(key, "maxSelf"))
         return FB_JSON_PROFILE_FLAMEBEARER;
     if (fb_json_text_is(key, "traceEvents"))
         return FB_JSON_PROFILE_TRACE;
