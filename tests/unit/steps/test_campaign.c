@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "steps/steps.h"
 
-enum { MARKS = 15 };
+enum { MARKS = 16 };
 
 struct tally {
     size_t runs, steps, undisputed, marks[MARKS];
