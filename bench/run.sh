@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|json|size|symbols|layers|counters|toggle|overhead|jvm]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|text|json|size|symbols|layers|counters|toggle|overhead|jvm]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -59,6 +59,21 @@ fi
 if wants steps; then
     echo "== reading steps (target: 10 s of CPU and 100 MB a GB)"
     python3 "$here/steps.py" "$build/bin/flamebank" "$work"
+fi
+if wants text; then
+    echo "== text of 200 MB (targets: folded read 600 MB/s in 60 MB; perf script to folded 700 MB/s, captures 400)"
+    for kind in folded perf capture; do
+        bench_text $kind 200000000 > "$work/text.$kind"
+        bench_text "$work/text.$kind"
+        fold=$(cpu flamebank fold "$work/text.$kind")
+        memory=$(python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' flamebank fold "$work/text.$kind")
+        echo "flamebank fold                 $(ratio 200 "$fold") MB/s of CPU from text to text, $memory MB resident"
+        flamebank fold "$work/text.$kind" --jobs 2 | cmp -s - <(flamebank fold "$work/text.$kind") &&
+            echo "flamebank fold --jobs 2        the same bytes"
+        rm "$work/text.$kind"
+    done
 fi
 if wants json; then
     echo "== profiles in JSON, read and written"
