@@ -88,8 +88,9 @@ void fb_arm_steps_done(struct fb_arm *arm)
         fb_side_free(arm->sides[i]);
     free(arm->sides);
     fb_steps_free(arm->steps);
+    fb_steps_free(arm->banked);
     arm->sides = NULL;
-    arm->steps = NULL;
+    arm->steps = arm->banked = NULL;
 }
 
 /* ---- times ---- */

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cli/account.h"
 #include "cli/arm_steps.h"
+#include "cli/banked.h"
 #include "cli/judge.h"
 #include "cli/say.h"
 #include "symbolize/symbolize.h"
@@ -151,12 +152,33 @@ static enum fb_status take_file(const struct fb_args *args, struct fb_arm *arm, 
     return r == FB_OK ? take_profile(arm, p, path, err) : r;
 }
 
+/* Its own steps count only where the arm has no others. */
+static enum fb_status take_folder(const struct fb_args *args, struct fb_arm *arm, const char *path,
+                                  struct fb_err *err)
+{
+    struct fb_profile *p;
+    struct fb_steps *steps;
+    enum fb_status r = fb_banked_load(args, path, &p, &steps, err);
+
+    if (r != FB_OK)
+        return r;
+    r = take_profile(arm, p, path, err);
+    if (r != FB_OK)
+        fb_steps_free(steps);
+    else
+        arm->banked = steps;
+    return r;
+}
+
 static enum fb_status load_file(const struct fb_args *args, struct fb_arm *arm, size_t number,
                                 const char *path, struct fb_err *err)
 {
     struct fb_source *in;
-    enum fb_status r = fb_source_open(path, &in, err);
+    enum fb_status r;
 
+    if (fb_banked_is(path))
+        return take_folder(args, arm, path, err);
+    r = fb_source_open(path, &in, err);
     if (r != FB_OK)
         return r;
     r = take_file(args, arm, number, in, err);
@@ -184,6 +206,10 @@ static enum fb_status load_arm(const struct fb_args *args, struct fb_arm *arm, s
                     steps);
     if (r == FB_OK && steps)
         r = fb_arm_steps_read(args, arm, number, steps, err);
+    if (r == FB_OK && !arm->steps && arm->banked) {
+        arm->steps = arm->banked;
+        arm->banked = NULL;
+    }
     if (r == FB_OK && !arm->steps && arm->profile)
         arm->steps = fb_steps_of_profile(arm->profile, argument);
     return r;

@@ -18,6 +18,7 @@ struct fb_arm {
     char *name;                 /* the first file as typed                  */
     struct fb_profile *profile; /* NULL where there is only a steps file    */
     struct fb_steps *steps;     /* NULL where there are none                */
+    struct fb_steps *banked;    /* of a folder of profiles, where `steps` are of another file */
     struct fb_side **sides;     /* counters beside the steps                */
     size_t sides_count, sides_room;
     uint32_t *node_of_stack; /* of the view                              */

@@ -29,6 +29,8 @@ void fb_window_init(struct fb_window *w, const struct fb_step *step,
     }
     if (w->end_ns <= w->start_ns)
         w->end_ns = w->start_ns;
+    if (profile && profile->grain_ns >= w->end_ns - w->start_ns)
+        return; /* which step a sample is of is known, and not when in it */
     w->cells = (size_t)((double)(w->end_ns - w->start_ns) / second_ns + 1e-3);
     if (w->cells == 0 && w->end_ns > w->start_ns)
         w->cells = 1;

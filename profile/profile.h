@@ -5,7 +5,8 @@
  *   bank.h       the bank file
  *   formats.h    every other format, in and out
  *   functions.h  addresses to functions, shared by all arms
- *   calltree.h   one prefix tree over all arms */
+ *   calltree.h   one prefix tree over all arms
+ *   join.h       profiles put together */
 #ifndef FB_PROFILE_PROFILE_H
 #define FB_PROFILE_PROFILE_H
 
@@ -14,6 +15,7 @@
 #include "profile/events.h"
 #include "profile/formats.h"
 #include "profile/functions.h"
+#include "profile/join.h"
 #include "profile/model.h"
 
 #endif

@@ -180,6 +180,19 @@ char *fb_steps_offset_hint(const struct fb_steps *steps, const struct fb_profile
 
 /* "1.5", "-250ms", "2h" to seconds. */
 enum fb_status fb_steps_offset_parse(const char *text, double *ret_s, struct fb_err *err);
+/* A time as tools write it (epoch seconds ... nanoseconds, ISO 8601 with a zone); false for others.
+ */
+bool fb_steps_time(const char *text, int64_t *ret_ns);
+
+/* Steps of which only a span and a rate are known (of profiles that were banked step by step). */
+struct fb_step_span {
+    int64_t start_ns, end_ns;
+    double offered;
+    const char *source;
+};
+struct fb_steps *fb_steps_of_spans(const char *name, const struct fb_step_span *spans,
+                                   size_t count);
+
 /* Adds seconds to all times: from the generator's clock to the arm's. */
 void fb_steps_clock_offset(struct fb_steps *steps, double seconds);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "steps/times.h"
 
 static const double NS = 1e9;
 static const double spans_most = 1.02; /* the widest span over the load */
@@ -164,6 +165,30 @@ void fb_steps_windows_check(struct fb_steps *steps)
     }
     far_overlaps_check(steps);
     gaps_check(steps);
+}
+
+bool fb_steps_time(const char *text, int64_t *ret_ns)
+{
+    return fb_time_parse(text, ret_ns);
+}
+
+struct fb_steps *fb_steps_of_spans(const char *name, const struct fb_step_span *spans, size_t count)
+{
+    struct fb_steps *steps = fb_steps_new(name, "folder");
+
+    for (size_t i = 0; i < count; i++) {
+        struct fb_step *s = fb_steps_add(steps);
+
+        s->start_ns = s->load_start_ns = spans[i].start_ns;
+        s->end_ns = s->load_end_ns = spans[i].end_ns;
+        s->grain_s = spans[i].start_ns % (int64_t)NS == 0 ? 1 : 0;
+        s->secs = (double)(spans[i].end_ns - spans[i].start_ns) / NS;
+        s->offered = spans[i].offered;
+        s->source = fb_steps_text(steps, spans[i].source);
+        fb_step_name_default(s, i + 1);
+    }
+    fb_steps_windows_check(steps);
+    return steps;
 }
 
 void fb_steps_clock_offset(struct fb_steps *steps, double seconds)
