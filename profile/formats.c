@@ -10,6 +10,7 @@
 #include "profile/read/gperftools.h"
 #include "profile/read/jfr.h"
 #include "profile/read/json_kind.h"
+#include "profile/read/legacy_text.h"
 #include "profile/read/perf_data.h"
 #include "profile/read/perf_file.h"
 #include "profile/read/perf_script.h"
@@ -58,6 +59,8 @@ const struct fb_reader fb_readers[] = {
     {"jfr", "a recording of JDK Flight Recorder or async-profiler", fb_jfr_sniff, fb_jfr_read},
     {"gperftools", "a CPU profile of gperftools, or Java's of that shape", fb_gperftools_sniff,
      fb_gperftools_read},
+    {"gperftools-text", "heap, thread and contention profiles as text: gperftools, old Go, Java",
+     fb_legacy_text_sniff, fb_legacy_text_read},
     {"pprof", "profile.proto of pprof", fb_pprof_sniff, fb_pprof_read},
     {"perf-data", "perf.data as perf record writes it", fb_perf_file_sniff, fb_perf_data_read},
     {"perf-script", "the text of 'perf script'", fb_perf_script_sniff, fb_perf_script_read},
@@ -111,7 +114,8 @@ const struct fb_layer_writer fb_layer_writers[] = {
 bool fb_profile_is_marked(const void *head, size_t n)
 {
     return fb_bank_sniff(head, n) || fb_jfr_sniff(head, n) || fb_pprof_sniff(head, n) ||
-           fb_gperftools_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
+           fb_gperftools_sniff(head, n) || fb_legacy_text_sniff(head, n) ||
+           fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
