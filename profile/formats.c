@@ -9,6 +9,7 @@
 #include "profile/read/folded.h"
 #include "profile/read/gperftools.h"
 #include "profile/read/jfr.h"
+#include "profile/read/jfrconv.h"
 #include "profile/read/json_kind.h"
 #include "profile/read/legacy_text.h"
 #include "profile/read/perf_data.h"
@@ -54,6 +55,7 @@ const struct fb_reader fb_readers[] = {
     {"trace-event", "Chrome's trace events: CPU profiles, or spans", fb_trace_event_sniff,
      fb_trace_event_read},
     {"firefox", "a profile of the Firefox Profiler", fb_firefox_sniff, fb_firefox_read},
+    {"jfrconv", "a flame graph of async-profiler, HTML", fb_jfrconv_sniff, fb_jfrconv_read},
     {"flamebearer", "Pyroscope's JSON, single or double", fb_flamebearer_sniff,
      fb_flamebearer_read},
     {"jfr", "a recording of JDK Flight Recorder or async-profiler", fb_jfr_sniff, fb_jfr_read},
@@ -115,7 +117,7 @@ bool fb_profile_is_marked(const void *head, size_t n)
 {
     return fb_bank_sniff(head, n) || fb_jfr_sniff(head, n) || fb_pprof_sniff(head, n) ||
            fb_gperftools_sniff(head, n) || fb_legacy_text_sniff(head, n) ||
-           fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
+           fb_jfrconv_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,

@@ -1,5 +1,6 @@
-/* The laws of all JSON formats: whatever the bytes are, a reader ends with a profile whose account
- * is whole, or with a sentence; and what is written is read back. */
+/* The laws of all JSON formats, and of the HTML that async-profiler writes: whatever the bytes are,
+ * a reader ends with a profile whose account is whole, or with a sentence; and what is written is
+ * read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +31,8 @@ static const struct {
     {"spans.trace.json", "trace-event", NULL},
     {"gecko.firefox.json", "firefox", NULL},
     {"shared.firefox.json", "firefox", NULL},
+    {"packed.jfrconv.html", "jfrconv", NULL},
+    {"old.jfrconv.html", "jfrconv", NULL},
 };
 
 static void load(const char *name, struct fb_buf *bytes)
