@@ -23,6 +23,9 @@ enum {
  * any difference of two is an int64_t. */
 static const int64_t VALUE_LEAST = -((int64_t)1 << 61), VALUE_MOST = (int64_t)1 << 62;
 
+/* A time may be rounded down when it is written again. */
+static const int64_t ROUNDING = 2000000;
+
 static const uint64_t WEIGHT_MOST = (uint64_t)1 << 53;
 
 struct fb_mark_read {
@@ -51,10 +54,11 @@ void fb_bank_decoder_done(struct fb_bank_decoder *d)
 
 static int64_t bounded(struct fb_bank_decoder *d, int64_t value)
 {
-    if (value >= VALUE_LEAST && value <= VALUE_MOST)
-        return value;
-    d->out_of_range = true;
-    return value < 0 ? VALUE_LEAST : VALUE_MOST;
+    if (value < VALUE_LEAST || value > VALUE_MOST)
+        d->out_of_range = true;
+    if (value < VALUE_LEAST + ROUNDING)
+        return VALUE_LEAST + ROUNDING;
+    return value < VALUE_MOST ? value : VALUE_MOST;
 }
 
 static bool map_set(struct fb_bank_decoder *d, struct fb_id_map *map, uint64_t id, uint32_t model)
