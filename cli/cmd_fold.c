@@ -14,20 +14,20 @@ static void print(void *status, const void *bytes, size_t n)
 static int run(const struct fb_args *args)
 {
     struct fb_view view;
-    const struct fb_step *step;
     int status = FB_EXIT_DONE;
     struct fb_buf out = {.drain = print, .drain_arg = &status};
     struct fb_err err;
-    double *self;
+    struct fb_calltree_weight *weights;
+    size_t count;
 
     if (fb_view_load(args, FB_VIEW_NEEDS_PROFILE, &view, &err) != FB_OK)
         return fb_say_error(&err);
-    if (fb_view_self(args, &view, 0, &self, &step, &err) != FB_OK) {
+    if (fb_view_weights(args, &view, 0, &weights, &count, &err) != FB_OK) {
         status = fb_say_error(&err);
     } else {
-        fb_folded_write(&view.tree, &view.fns, self, &out);
+        fb_folded_write(&view.tree, &view.fns, weights, count, &out);
         print(&status, out.data, out.len);
-        free(self);
+        free(weights);
     }
     fb_buf_done(&out);
     fb_view_done(&view);

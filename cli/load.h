@@ -67,6 +67,11 @@ enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *a
 enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
                             double **ret_self, const struct fb_step **ret_step, struct fb_err *err);
 
+/* The same as a list of the nodes that have weight; free() it. */
+enum fb_status fb_view_weights(const struct fb_args *args, const struct fb_view *view, size_t i,
+                               struct fb_calltree_weight **ret_weights, size_t *ret_count,
+                               struct fb_err *err);
+
 /* Shares with intervals of arm i in its window, by any key of the nodes. */
 enum fb_status fb_view_shares_by(const struct fb_args *args, const struct fb_view *view, size_t i,
                                  const uint32_t *key_of_node, size_t keys,

@@ -159,6 +159,15 @@ enum fb_status fb_view_window(const struct fb_args *args, const struct fb_arm *a
     return r;
 }
 
+static enum fb_status no_sample(const struct fb_arm *arm, int64_t from_ns, int64_t to_ns,
+                                struct fb_err *err)
+{
+    return fb_fail(err, FB_EFORMAT, "%s: holds no sample%s", arm->name,
+                   from_ns == INT64_MIN && to_ns == INT64_MAX
+                       ? ""
+                       : " in the span of time that was asked for");
+}
+
 enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *view, size_t i,
                             double **ret_self, const struct fb_step **ret_step, struct fb_err *err)
 {
@@ -174,12 +183,31 @@ enum fb_status fb_view_self(const struct fb_args *args, const struct fb_view *vi
         sum += self[n];
     if (sum <= 0) {
         free(self);
-        return fb_fail(err, FB_EFORMAT, "%s: holds no sample%s", arm->name,
-                       from_ns == INT64_MIN && to_ns == INT64_MAX
-                           ? ""
-                           : " in the span of time that was asked for");
+        return no_sample(arm, from_ns, to_ns, err);
     }
     *ret_self = self;
+    return FB_OK;
+}
+
+enum fb_status fb_view_weights(const struct fb_args *args, const struct fb_view *view, size_t i,
+                               struct fb_calltree_weight **ret_weights, size_t *ret_count,
+                               struct fb_err *err)
+{
+    const struct fb_arm *arm = &view->arms[i];
+    const struct fb_step *step;
+    int64_t from_ns, to_ns;
+    struct fb_calltree_weight *weights;
+    enum fb_status r = fb_view_window(args, arm, &from_ns, &to_ns, &step, err);
+
+    if (r != FB_OK)
+        return r;
+    weights = fb_calltree_weights(&view->tree, arm->profile, arm->node_of_stack, from_ns, to_ns,
+                                  ret_count);
+    if (*ret_count == 0) {
+        free(weights);
+        return no_sample(arm, from_ns, to_ns, err);
+    }
+    *ret_weights = weights;
     return FB_OK;
 }
 

@@ -14,9 +14,32 @@ void fb_calltree_init(struct fb_calltree *tree)
 
 void fb_calltree_done(struct fb_calltree *tree)
 {
-    free(tree->nodes);
+    if (!tree->is_borrowed)
+        free(tree->nodes);
     fb_index_done(&tree->index);
     *tree = (struct fb_calltree){0};
+}
+
+static uint64_t hash_of(uint32_t parent, uint32_t function)
+{
+    return fb_hash_pair(parent, function);
+}
+
+/* A tree that grows needs nodes of its own, and the index of those that do not follow their parent.
+ */
+static void own(struct fb_calltree *tree)
+{
+    const struct fb_calltree_node *borrowed = tree->nodes;
+
+    tree->nodes = NULL;
+    tree->room = 0;
+    tree->is_borrowed = false;
+    fb_vec_reserve(&tree->nodes, &tree->room, tree->count + 1, sizeof *tree->nodes);
+    memcpy(tree->nodes, borrowed, tree->count * sizeof *tree->nodes);
+    for (uint32_t i = 1; i < tree->count; i++) {
+        if (tree->nodes[i].parent + 1 != i)
+            fb_index_add(&tree->index, hash_of(tree->nodes[i].parent, tree->nodes[i].function), i);
+    }
 }
 
 /* As fb_profile_stack_put(): the first child is mostly the next node, and not in the index. */
@@ -24,8 +47,10 @@ uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t f
 {
     uint32_t id = (uint32_t)tree->count, next = parent + 1;
 
+    if (tree->is_borrowed)
+        own(tree);
     if (next < id) {
-        uint64_t hash = fb_hash_pair(parent, function);
+        uint64_t hash = hash_of(parent, function);
         struct fb_index_cursor at = fb_index_seek(&tree->index, hash);
         uint32_t found;
 
@@ -42,11 +67,34 @@ uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t f
     return id;
 }
 
+_Static_assert(sizeof(struct fb_stack) == sizeof(struct fb_calltree_node) &&
+                   offsetof(struct fb_stack, frame) == offsetof(struct fb_calltree_node, function),
+               "a tree may take the stacks of a profile");
+
+/* Whether function i is frame i, so that distinct stacks are distinct nodes. */
+static bool is_one_to_one(const struct fb_profile *p, const uint32_t *function_of_frame)
+{
+    for (uint32_t i = 0; i < p->frames_count && !p->stacks_repeat; i++) {
+        if (function_of_frame[i] != i)
+            return false;
+    }
+    return !p->stacks_repeat;
+}
+
 uint32_t *fb_calltree_add(struct fb_calltree *tree, const struct fb_profile *p,
                           const uint32_t *function_of_frame)
 {
     uint32_t *node_of_stack = fb_alloc_array(p->stacks_count, sizeof *node_of_stack);
 
+    if (tree->count == 1 && is_one_to_one(p, function_of_frame)) {
+        fb_calltree_done(tree);
+        tree->nodes = (struct fb_calltree_node *)p->stacks;
+        tree->count = p->stacks_count;
+        tree->is_borrowed = true;
+        for (uint32_t i = 1; i < p->stacks_count; i++)
+            node_of_stack[i] = i;
+        return node_of_stack;
+    }
     for (size_t i = 1; i < p->stacks_count; i++) {
         const struct fb_stack *s = &p->stacks[i];
 
@@ -68,6 +116,61 @@ double *fb_calltree_self(const struct fb_calltree *tree, const struct fb_profile
             self[node_of_stack[s->stack[i]]] += (double)s->weight[i];
     }
     return self;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct fb_calltree_weight *x = a, *y = b;
+
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Sorted, with one entry a node; returns how many. */
+static size_t merge_weights(struct fb_calltree_weight *w, size_t n)
+{
+    size_t out = 0;
+
+    if (n > 0)
+        qsort(w, n, sizeof *w, by_node);
+    for (size_t i = 0; i < n; i++) {
+        if (out > 0 && w[out - 1].node == w[i].node)
+            w[out - 1].weight += w[i].weight;
+        else
+            w[out++] = w[i];
+    }
+    return out;
+}
+
+struct fb_calltree_weight *fb_calltree_weights(const struct fb_calltree *tree,
+                                               const struct fb_profile *p,
+                                               const uint32_t *node_of_stack, int64_t from_ns,
+                                               int64_t to_ns, size_t *ret_count)
+{
+    struct fb_calltree_weight *w = NULL;
+    const struct fb_samples *s = &p->samples;
+    bool all = from_ns == INT64_MIN && to_ns == INT64_MAX;
+    size_t n = 0, room = 0;
+    double *self;
+
+    if (s->count < tree->count / 2) {
+        fb_vec_reserve(&w, &room, s->count + 1, sizeof *w);
+        for (size_t i = 0; i < s->count; i++) {
+            if (s->weight[i] > 0 && (all || (s->time_ns[i] >= from_ns && s->time_ns[i] < to_ns)))
+                w[n++] =
+                    (struct fb_calltree_weight){node_of_stack[s->stack[i]], (double)s->weight[i]};
+        }
+        *ret_count = merge_weights(w, n);
+        return w;
+    }
+    self = fb_calltree_self(tree, p, node_of_stack, from_ns, to_ns);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        fb_vec_reserve(&w, &room, n + 1, sizeof *w);
+        if (self[i] > 0)
+            w[n++] = (struct fb_calltree_weight){i, self[i]};
+    }
+    free(self);
+    *ret_count = n;
+    return w;
 }
 
 double *fb_calltree_total(const struct fb_calltree *tree, const double *self)

@@ -17,7 +17,7 @@
 #include "profile/functions.h"
 #include "profile/model.h"
 
-struct fb_calltree_node {
+struct __attribute__((may_alias)) fb_calltree_node { /* laid out as struct fb_stack */
     uint32_t parent;
     uint32_t function;
 };
@@ -25,6 +25,7 @@ struct fb_calltree_node {
 struct fb_calltree {
     struct fb_calltree_node *nodes;
     size_t count, room;
+    bool is_borrowed;      /* private: the nodes are the stacks of a profile */
     struct fb_index index; /* private */
 };
 
@@ -34,7 +35,9 @@ void fb_calltree_done(struct fb_calltree *tree);
 /* The child of `parent` for `function`, added if new. */
 uint32_t fb_calltree_child(struct fb_calltree *tree, uint32_t parent, uint32_t function);
 
-/* Adds every stack of p; returns node ids by stack id (stack 0 gives 0); free() it. */
+/* Adds every stack of p; returns node ids by stack id (stack 0 gives 0); free() it.  A tree whose
+ * first profile has a function for each frame takes its stacks as they are, in their memory: p
+ * lives as long as the tree is looked at, and gets no further stacks. */
 uint32_t *fb_calltree_add(struct fb_calltree *tree, const struct fb_profile *p,
                           const uint32_t *function_of_frame);
 
@@ -42,6 +45,18 @@ uint32_t *fb_calltree_add(struct fb_calltree *tree, const struct fb_profile *p,
  * for all (needed for a profile without times).  Has tree->count items; free() it. */
 double *fb_calltree_self(const struct fb_calltree *tree, const struct fb_profile *p,
                          const uint32_t *node_of_stack, int64_t from_ns, int64_t to_ns);
+
+struct fb_calltree_weight {
+    uint32_t node;
+    double weight;
+};
+
+/* The same as a list of the nodes that have weight, by id; free() it.  Takes memory for samples,
+ * not for nodes, where those are fewer. */
+struct fb_calltree_weight *fb_calltree_weights(const struct fb_calltree *tree,
+                                               const struct fb_profile *p,
+                                               const uint32_t *node_of_stack, int64_t from_ns,
+                                               int64_t to_ns, size_t *ret_count);
 
 /* self + all below, by node; free() it. */
 double *fb_calltree_total(const struct fb_calltree *tree, const double *self);

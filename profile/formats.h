@@ -144,7 +144,7 @@ enum fb_status fb_writer_find(const char *name, const char *path, const struct f
 /* Folded lines ("a;b;c 12") of weights by node, sorted by text; root first.  ';' in a name is
  * written as ':'; control bytes as '?'. */
 void fb_folded_write(const struct fb_calltree *tree, const struct fb_functions *fns,
-                     const double *self, struct fb_buf *out);
+                     const struct fb_calltree_weight *weights, size_t count, struct fb_buf *out);
 
 /* Two profiles over one tree, the baseline left, as a double flamebearer.  FB_EUNSUPPORTED where
  * their weights are of different things. */

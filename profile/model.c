@@ -131,6 +131,7 @@ fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_fr
 
 fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
 {
+    p->stacks_repeat = true;
     fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + 1, sizeof *p->stacks);
     p->stacks[p->stacks_count] = (struct fb_stack){parent, frame};
     return (fb_stack_id){(uint32_t)p->stacks_count++};

@@ -150,6 +150,7 @@ struct fb_profile {
     size_t frames_count, frames_room;
     struct fb_stack *stacks; /* [0] is the root         */
     size_t stacks_count, stacks_room;
+    bool stacks_repeat; /* some were appended without a look whether they are there already */
     struct fb_module *modules;
     size_t modules_count, modules_room;
     struct fb_thread *threads;

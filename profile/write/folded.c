@@ -19,10 +19,12 @@ struct name {
 struct walk {
     const struct fb_calltree *tree;
     const struct fb_functions *fns;
-    const double *self;
+    const struct fb_calltree_weight *weights; /* by node */
+    size_t weights_count;
     struct name *name; /* by function: as it is written */
     struct fb_buf names;
-    uint8_t *live, *forks; /* a bit a node: weight at it or below; children beside the next node */
+    uint8_t *own;          /* a bit a node: it has weight                                        */
+    uint8_t *live, *forks; /* it or a node below has; it has children beside the next node       */
     uint32_t *branches;    /* live nodes that do not follow their parent, by parent and name     */
     size_t branches_count;
 };
@@ -137,10 +139,13 @@ static void find_branches(struct walk *w)
     const struct fb_calltree_node *nodes = w->tree->nodes;
     size_t bytes = w->tree->count / 8 + 1, room = 0;
 
+    w->own = fb_alloc(bytes);
     w->live = fb_alloc(bytes);
     w->forks = fb_alloc(bytes);
+    for (size_t i = 0; i < w->weights_count; i++)
+        bit_set(w->own, w->weights[i].node);
     for (uint32_t i = (uint32_t)w->tree->count; i-- > 1;) {
-        if (w->self[i] > 0)
+        if (bit(w->own, i))
             bit_set(w->live, i);
         if (!bit(w->live, i))
             continue;
@@ -169,6 +174,22 @@ static size_t branch_from(const struct walk *w, uint32_t parent)
             high = middle;
     }
     return low;
+}
+
+/* The weight of a node that has some. */
+static double weight_of(const struct walk *w, uint32_t node)
+{
+    size_t low = 0, high = w->weights_count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (w->weights[middle].node <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return w->weights[low].weight;
 }
 
 static struct level open_level(const struct walk *w, uint32_t node, size_t line_len)
@@ -221,10 +242,10 @@ static void write_lines(const struct walk *w, struct fb_buf *out)
         else if (w->names.data[name->at] == '#')
             fb_buf_putc(&line, ' '); /* else it were a comment; readers leave the blank out */
         fb_buf_add(&line, w->names.data + name->at, name->len);
-        if (w->self[node] > 0) {
+        if (bit(w->own, node)) {
             fb_buf_add(out, line.data, line.len);
             fb_buf_putc(out, ' ');
-            fb_buf_add_u64(out, (uint64_t)(w->self[node] + 0.5));
+            fb_buf_add_u64(out, (uint64_t)(weight_of(w, node) + 0.5));
             fb_buf_putc(out, '\n');
             fb_buf_drain(out);
         }
@@ -236,17 +257,18 @@ static void write_lines(const struct walk *w, struct fb_buf *out)
 }
 
 void fb_folded_write(const struct fb_calltree *tree, const struct fb_functions *fns,
-                     const double *self, struct fb_buf *out)
+                     const struct fb_calltree_weight *weights, size_t count, struct fb_buf *out)
 {
-    struct walk w = {.tree = tree, .fns = fns, .self = self};
+    struct walk w = {.tree = tree, .fns = fns, .weights = weights, .weights_count = count};
 
     rank_names(&w);
     find_branches(&w);
-    if (self[0] > 0)
-        fb_buf_printf(out, "[no stack] %.0f\n", self[0]);
+    if (count > 0 && weights[0].node == 0)
+        fb_buf_printf(out, "[no stack] %.0f\n", weights[0].weight);
     write_lines(&w, out);
     fb_buf_done(&w.names);
     free(w.name);
+    free(w.own);
     free(w.live);
     free(w.forks);
     free(w.branches);
@@ -258,15 +280,16 @@ void fb_folded_write_profile(const struct fb_profile *p, fb_canonical_fn canonic
     struct fb_functions fns;
     struct fb_calltree tree;
     uint32_t *function_of_frame, *node_of_stack;
-    double *self;
+    struct fb_calltree_weight *weights;
+    size_t count;
 
     fb_functions_init(&fns);
     fb_calltree_init(&tree);
     function_of_frame = fb_functions_add(&fns, p, canonical);
     node_of_stack = fb_calltree_add(&tree, p, function_of_frame);
-    self = fb_calltree_self(&tree, p, node_of_stack, INT64_MIN, INT64_MAX);
-    fb_folded_write(&tree, &fns, self, out);
-    free(self);
+    weights = fb_calltree_weights(&tree, p, node_of_stack, INT64_MIN, INT64_MAX, &count);
+    fb_folded_write(&tree, &fns, weights, count, out);
+    free(weights);
     free(node_of_stack);
     free(function_of_frame);
     fb_calltree_done(&tree);
