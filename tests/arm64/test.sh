@@ -7,8 +7,9 @@
 #     preload   a known split, 1 and 4 threads, each clock: the banks, read by this machine's flamebank
 #     chain     known stacks: SVE, signed return addresses, signal frames, exceptions
 #     oracle    Debian's programs against libunwind (needs packages.sh)
+#     jvm       Debian's JDK 17, interpreted, C1 and tiered, against AsyncGetCallTrace (needs packages.sh, javac)
 #     kernel    preload, chain and oracle on a real arm64 kernel (needs packages.sh, qemu-system-aarch64)
-# oracle and kernel run with FB_SLOW=1 only, and chain then has every build of it.  FB_ARM64_FOLDER: what
+# oracle, jvm and kernel run with FB_SLOW=1 only, and chain then has every build of it.  FB_ARM64_FOLDER: what
 # packages.sh filled, if not SOURCE/build/arm64.  Exits 0, 1 with a sentence, or 77 and why where something is not there.
 set -u
 stage=$1 source=$2 work=$3 flamebank=$4
@@ -135,6 +136,7 @@ stage_build() {
         targets="$targets arm64_chain_$chain"
     done
     [ -n "$root" ] && targets="$targets arm64_oracle arm64_chains"
+    ls /usr/lib/jvm/*/include/jvmti.h > /dev/null 2>&1 && targets="$targets arm64_agct"
     # shellcheck disable=SC2086 # a list
     cmake --build "$work" -j 2 --target $targets > "$work.log" 2>&1 || fail "$(tail -20 "$work.log")"
     : > "$work/built"
@@ -212,6 +214,48 @@ stage_oracle() {
             rm -f "$scratch/out"
         done > "$scratch/counts"
     oracle_check "$scratch/counts"
+}
+
+# Of the stacks of which both have Java frames 99 % are the same, but for what the oracle is known to get wrong; the
+# program's own result is what it must be.
+jvm_check() { # REPORT OPTION
+    awk -v option="$2" '
+        /^--/ { exit }
+        { n[$1] = $2 }
+        END {
+            theirs = n["entering"] + n["epilogue"] + n["leaf_call"] + n["they_stop"]
+            good = n["same"] + n["no_id"] + n["continues"]
+            printf "%s: %d stacks of both, %d the same, %d not by a known fault of the oracle; %d without a name\n",
+                option, n["both"], good, theirs, n["unnamed"]
+            exit !(n["both"] > 100 && good >= 0.99 * (n["both"] - theirs) && theirs < n["both"] / 5 && n["unnamed"] == 0)
+        }' "$1" || { grep -A 24 '^--' "$1" | head -50; fail "$2: our walk and the oracle differ"; }
+}
+
+stage_jvm() {
+    slow
+    built
+    fetched
+    needs javac
+    local java=$folder/jdk/usr/lib/jvm/java-17-openjdk-arm64/bin/java option name
+    [ -e "$java" ] || skip "no arm64 JDK: run tests/arm64/packages.sh build/arm64"
+    [ -e "$programs/agct.so" ] || skip "it was built without jvmti.h"
+    temporary
+    javac --release 17 -d "$scratch/classes" "$source"/fixtures/jvm/Torture.java "$source"/fixtures/jvm/Redefined.java ||
+        fail "javac failed"
+    for name in mixed stubs exceptions recursion; do echo "$name: right"; done > "$scratch/expected"
+    for option in -Xint -XX:TieredStopAtLevel=1 -XX:+TieredCompilation; do
+        rm -f "$scratch"/*.fbank "$scratch/report"
+        timeout 120 qemu-aarch64 -L "$folder/jdk" -E AGCT_OUT="$scratch/report" -E FLAMEBANK_HZ=250 \
+            -E FLAMEBANK_OUT="$scratch/java.fbank" -E LD_PRELOAD="$programs/agct.so" "$java" \
+            "-agentpath:$programs/agct.so" $option -XX:+UseSerialGC -Xmx128m -cp "$scratch/classes" Torture \
+            mixed stubs exceptions recursion 10 > "$scratch/out" 2> "$scratch/err" ||
+            fail "$option: status $?: $(tail -20 "$scratch/out" "$scratch/err")"
+        cmp -s "$scratch/expected" "$scratch/out" || fail "$option: $(diff "$scratch/expected" "$scratch/out")"
+        jvm_check "$scratch/report" $option
+        "$flamebank" check "$scratch/java.fbank" > /dev/null || fail "$option: the bank is not whole"
+        "$flamebank" fold "$scratch/java.fbank" > "$scratch/folded"
+        grep -q ';Torture\.' "$scratch/folded" || fail "$option: no frame of Torture's"
+    done
 }
 
 # The initial file system: the arm64 Debian, what was built, and init, which runs all and halts.

@@ -28,7 +28,7 @@ overflows           | 17 25 | -XX:+UseSerialGC -Xss512k                         
 exceptions          | 17 25 | -XX:+UseSerialGC                                              | exceptions faults
 collections         | 17 25 | -XX:+UseG1GC -Xmx64m                                          | collections allocation mixed
 threads             | 17 25 | -XX:+UseSerialGC                                              | threads locks
-deoptimisation      | 17 25 | -XX:+UseSerialGC -XX:PerMethodRecompilationCutoff=-1 -XX:+UnlockDiagnosticVMOptions -XX:+DeoptimizeALot | mixed unloading exceptions
+deoptimisation      | 17 25 | -XX:+UseZGC -Xmx256m -XX:+UnlockDiagnosticVMOptions -XX:+DeoptimizeNMethodBarriersALot -XX:PerMethodTrapLimit=20000 -XX:PerBytecodeTrapLimit=20000 -XX:PerMethodRecompilationCutoff=-1 -XX:-OmitStackTraceInFastThrow | faults unloading exceptions
 checked_jni         | 17 25 | -Xcheck:jni -XX:+UseSerialGC                                  | mixed stubs threads reflection exceptions
 virtual_crowd       | 25    | -XX:+UseSerialGC -Xmx512m                                     | CROWD
 virtual_pairs       | 25    | -XX:+UseG1GC                                                  | PAIRS
