@@ -92,48 +92,71 @@ enum fb_status fb_fd_write(int fd, const char *name, const void *bytes, size_t n
     return FB_OK;
 }
 
-/* old: of the file that is replaced, whose permissions the new one gets; NULL if there is none. */
-static enum fb_status write_replacing(const char *path, const struct stat *old, const void *bytes,
-                                      size_t n, struct fb_err *err)
+enum fb_status fb_file_out_open(struct fb_file_out *file, const char *path, struct fb_err *err)
 {
-    char *temporary = fb_format("%s.%ld.tmp", path, (long)getpid());
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct stat old;
+    bool is_there;
     enum fb_status r;
 
-    if (fd < 0) {
-        r = fb_fail_errno(err, "%s: cannot be created", path);
-        free(temporary);
-        return r;
+    *file = (struct fb_file_out){.fd = STDOUT_FILENO};
+    if (strcmp(path, "-") == 0) {
+        file->path = fb_strdup("standard output");
+        return FB_OK;
     }
-    if (old)
-        (void)fchmod(fd, old->st_mode & 07777);
-    r = fb_fd_write(fd, path, bytes, n, err);
-    if (close(fd) != 0 && r == FB_OK)
-        r = fb_fail_errno(err, "%s: cannot be written", path);
-    if (r == FB_OK && rename(temporary, path) != 0)
-        r = fb_fail_errno(err, "%s: cannot be replaced", path);
-    if (r != FB_OK)
-        (void)unlink(temporary);
-    free(temporary);
+    is_there = stat(path, &old) == 0;
+    file->path = fb_strdup(path);
+    if (is_there && !S_ISREG(old.st_mode)) {
+        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        file->temporary = fb_format("%s.%ld.tmp", path, (long)getpid());
+        file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (file->fd >= 0) {
+        if (is_there && file->temporary) /* the permissions of the file that is replaced */
+            (void)fchmod(file->fd, old.st_mode & 07777);
+        return FB_OK;
+    }
+    r = file->temporary ? fb_fail_errno(err, "%s: cannot be created", path)
+                        : fb_fail_errno(err, "%s: cannot be opened for writing", path);
+    free(file->path);
+    free(file->temporary);
+    return r;
+}
+
+void fb_file_out_put(void *arg, const void *bytes, size_t n)
+{
+    struct fb_file_out *file = arg;
+
+    if (!file->has_failed)
+        file->has_failed = fb_fd_write(file->fd, file->path, bytes, n, &file->err) != FB_OK;
+}
+
+enum fb_status fb_file_out_close(struct fb_file_out *file, bool keep, struct fb_err *err)
+{
+    enum fb_status r = FB_OK;
+
+    if (keep && file->has_failed) {
+        *err = file->err;
+        r = err->status;
+    }
+    if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && keep && r == FB_OK)
+        r = fb_fail_errno(err, "%s: cannot be written", file->path);
+    if (keep && r == FB_OK && file->temporary && rename(file->temporary, file->path) != 0)
+        r = fb_fail_errno(err, "%s: cannot be replaced", file->path);
+    if (file->temporary && (!keep || r != FB_OK))
+        (void)unlink(file->temporary);
+    free(file->path);
+    free(file->temporary);
     return r;
 }
 
 enum fb_status fb_file_write(const char *path, const void *bytes, size_t n, struct fb_err *err)
 {
-    struct stat st;
-    int fd;
-    enum fb_status r;
+    struct fb_file_out file;
+    enum fb_status r = fb_file_out_open(&file, path, err);
 
-    if (strcmp(path, "-") == 0)
-        return fb_fd_write(STDOUT_FILENO, "standard output", bytes, n, err);
-    if (stat(path, &st) != 0)
-        return write_replacing(path, NULL, bytes, n, err);
-    if (S_ISREG(st.st_mode))
-        return write_replacing(path, &st, bytes, n, err);
-    fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fb_fail_errno(err, "%s: cannot be opened for writing", path);
-    r = fb_fd_write(fd, path, bytes, n, err);
-    (void)close(fd);
-    return r;
+    if (r != FB_OK)
+        return r;
+    fb_file_out_put(&file, bytes, n);
+    return fb_file_out_close(&file, true, err);
 }

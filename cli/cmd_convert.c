@@ -109,13 +109,37 @@ static enum fb_status write_pair(const struct fb_args *args, const struct fb_wri
                    writer->name);
 }
 
+/* Writes OUT; writers that drain their text need no memory for it. */
+static enum fb_status write_out(const struct fb_args *args, const struct fb_writer *writer,
+                                struct fb_profile *const profiles[2], size_t inputs,
+                                const char *path, struct fb_err *err)
+{
+    struct fb_file_out file;
+    struct fb_buf out = {.drain = fb_file_out_put, .drain_arg = &file};
+    enum fb_status r = fb_file_out_open(&file, path, err), closed;
+    struct fb_err close_err;
+
+    if (r != FB_OK)
+        return r;
+    r = inputs == 2 ? write_pair(args, writer, profiles, &out, err)
+                    : write_one(args, profiles[0], writer, &out, err);
+    if (r == FB_OK)
+        fb_file_out_put(&file, out.data ? out.data : "", out.len);
+    closed = fb_file_out_close(&file, r == FB_OK, &close_err);
+    fb_buf_done(&out);
+    if (r == FB_OK && closed != FB_OK) {
+        *err = close_err;
+        r = closed;
+    }
+    return r;
+}
+
 static int run(const struct fb_args *args)
 {
     size_t inputs = args->count - 1;
     const char *out_path = args->items[inputs];
     const struct fb_writer *writer;
     struct fb_profile *profiles[2] = {NULL, NULL};
-    struct fb_buf out = {0};
     struct fb_err err;
     enum fb_status r = fb_writer_find(fb_args_get(args, "to"), out_path, &writer, &err);
 
@@ -125,15 +149,11 @@ static int run(const struct fb_args *args)
             fb_account_say(profiles[i], args->items[i]);
     }
     if (r == FB_OK)
-        r = inputs == 2 ? write_pair(args, writer, profiles, &out, &err)
-                        : write_one(args, profiles[0], writer, &out, &err);
-    if (r == FB_OK)
-        r = fb_file_write(out_path, out.data ? out.data : "", out.len, &err);
+        r = write_out(args, writer, profiles, inputs, out_path, &err);
     if (r == FB_OK)
         say_written(profiles[0], writer, out_path, inputs == 2 ? "the left side" : writer->name);
     if (r == FB_OK && inputs == 2)
         say_written(profiles[1], writer, out_path, "the right side");
-    fb_buf_done(&out);
     fb_profile_free(profiles[0]);
     fb_profile_free(profiles[1]);
     return r == FB_OK ? FB_EXIT_DONE : fb_say_error(&err);
