@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sampler/surroundings.h"
 #include "sampler/text.h"
 
 /* A comma-separated list holds the word. */
@@ -222,6 +223,7 @@ void fb_cgroup_keep(struct fb_cgroup *cg, bool keep)
 {
     cg->keep = keep;
     cg->cpu.file = cg->cpuacct.file = cg->memory.file = (struct fb_kept_file){0};
+    cg->cpu_pressure = cg->memory_pressure = (struct fb_kept_file){0};
 }
 
 /* Version 2: one file says both. */
@@ -255,7 +257,8 @@ void fb_cgroup_read(struct fb_cgroup *cg, struct fb_cgroup_now *ret_now)
         const char *key = cg->cpu.v2 ? "throttled_usec" : "throttled_time";
 
         now->has_throttling = fb_text_field(stat, key, &now->throttled_ns) &&
-                              fb_text_field(stat, "nr_throttled", &now->throttled_count);
+                              fb_text_field(stat, "nr_throttled", &now->throttled_count) &&
+                              fb_text_field(stat, "nr_periods", &now->periods);
         if (cg->cpu.v2)
             now->throttled_ns *= 1000;
     }
@@ -264,6 +267,28 @@ void fb_cgroup_read(struct fb_cgroup *cg, struct fb_cgroup_now *ret_now)
         each_second(cg, &cg->memory, cg->memory.v2 ? "memory.current" : "memory.usage_in_bytes",
                     memory, sizeof memory) &&
         number_parse(memory, &now->memory_bytes);
+}
+
+static bool pressure(const struct fb_cgroup *cg, const struct fb_cgroup_folder *f,
+                     struct fb_kept_file *file, const char *name, uint64_t *ret_ns)
+{
+    char path[FB_CGROUP_PATH_MAX + 64];
+    struct fb_text t = {.data = path, .cap = sizeof path};
+    char text[256];
+
+    return f->v2 && path_make(f, name, &t) &&
+           fb_kept_read(file, cg->keep, path, text, sizeof text) > 0 &&
+           fb_pressure_parse(text, ret_ns);
+}
+
+bool fb_cgroup_cpu_pressure(struct fb_cgroup *cg, uint64_t *ret_ns)
+{
+    return pressure(cg, &cg->cpu, &cg->cpu_pressure, "cpu.pressure", ret_ns);
+}
+
+bool fb_cgroup_memory_pressure(struct fb_cgroup *cg, uint64_t *ret_ns)
+{
+    return pressure(cg, &cg->memory, &cg->memory_pressure, "memory.pressure", ret_ns);
 }
 
 bool fb_cgroup_quota(const struct fb_cgroup *cg, uint64_t *ret_millicores)

@@ -29,6 +29,8 @@ struct fb_cgroup {
     struct fb_cgroup_folder cpu; /* quota and throttling  */
     struct fb_cgroup_folder cpuacct;
     struct fb_cgroup_folder memory;
+    struct fb_kept_file cpu_pressure;
+    struct fb_kept_file memory_pressure;
     bool keep;
     char name[FB_CGROUP_PATH_MAX]; /* the cpu controller's path as /proc/self/cgroup says it */
 };
@@ -40,6 +42,7 @@ struct fb_cgroup_now {
     uint64_t cpu_ns;
     uint64_t throttled_ns;
     uint64_t throttled_count;
+    uint64_t periods; /* with throttling */
     uint64_t memory_bytes;
 };
 
@@ -50,6 +53,11 @@ void fb_cgroup_find(struct fb_cgroup *ret_cg, const char *root, char *scratch, s
 void fb_cgroup_keep(struct fb_cgroup *cg, bool keep);
 
 void fb_cgroup_read(struct fb_cgroup *cg, struct fb_cgroup_now *ret_now);
+
+/* Time in which some task of the group waited for a CPU, for memory: version 2 alone.  False: this
+ * kernel does not say. */
+bool fb_cgroup_cpu_pressure(struct fb_cgroup *cg, uint64_t *ret_ns);
+bool fb_cgroup_memory_pressure(struct fb_cgroup *cg, uint64_t *ret_ns);
 
 /* CPU quota in thousandths of a core; false: there is no limit, or it cannot be read. */
 bool fb_cgroup_quota(const struct fb_cgroup *cg, uint64_t *ret_millicores);

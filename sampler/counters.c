@@ -4,23 +4,27 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sampler/clock.h"
 #include "sampler/jvm/perf_data.h"
 #include "sampler/memory.h"
+#include "sampler/surroundings.h"
 #include "sampler/text.h"
 
 enum { SPIN_STEPS = 20000, SPIN_TIMES = 3 }; /* a third of some 0.1 ms of dependent arithmetic */
 
 /* CPU time a second, each. */
 enum {
-    PROCESS_NS = 200000,
-    SWITCHES_NS = 30000,
+    PROCESS_NS = 100000,
+    SWITCHES_NS = 20000,
     NODE_NS = 60000,
-    MEMORY_NS = 40000,
+    MEMORY_NS = 30000,
     OWN_MEMORY_NS = 10000,
+    PRESSURE_NS = 20000,
+    CONNECTIONS_NS = 20000,
 };
 
 enum {
@@ -40,7 +44,7 @@ _Static_assert(FB_COUNTER_WALK_FINISHED - FB_COUNTER_WALK_DEPTH ==
                    FB_WALK_STOP_COUNT - FB_WALK_DEPTH,
                "a counter for each stop but the root");
 
-static const struct definition definitions[FB_COUNTER_COUNT] = {
+static const struct definition definitions[FB_COUNTER_NAMED_COUNT] = {
     [FB_COUNTER_PROCESS_CPU] = {"process.cpu_ns", "ns", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_PROCESS_RSS] = {"process.rss_bytes", "bytes", FB_COUNTER_GAUGE},
     [FB_COUNTER_CGROUP_CPU] = {"cgroup.cpu_ns", "ns", FB_COUNTER_CUMULATIVE},
@@ -92,6 +96,15 @@ static const struct definition definitions[FB_COUNTER_COUNT] = {
     [FB_COUNTER_JVM_UNLOADED] = {"jvm.classes_unloaded", "count", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_JVM_COMPILE] = {"jvm.compile_ns", "ns", FB_COUNTER_CUMULATIVE},
     [FB_COUNTER_JVM_SAFEPOINT] = {"jvm.safepoint_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_CGROUP_PERIODS] = {"cgroup.nr_periods", "count", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_CGROUP_PRESSURE_CPU] = {"cgroup.pressure_cpu_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_CGROUP_PRESSURE_MEMORY] = {"cgroup.pressure_memory_ns", "ns",
+                                           FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_NODE_PRESSURE_CPU] = {"node.pressure_cpu_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_NODE_PRESSURE_MEMORY] = {"node.pressure_memory_ns", "ns", FB_COUNTER_CUMULATIVE},
+    [FB_COUNTER_ESTABLISHED] = {"net.established", "count", FB_COUNTER_GAUGE},
+    [FB_COUNTER_OPEN_FILES] = {"process.open_files", "count", FB_COUNTER_GAUGE},
+    [FB_COUNTER_WALL_OFFSET] = {"clock.wall_offset_ns", "ns", FB_COUNTER_GAUGE},
 };
 
 _Static_assert(FB_COUNTER_JVM_SAFEPOINT - FB_COUNTER_JVM_HEAP == FB_JVM_PERF_SAFEPOINT_NS &&
@@ -106,7 +119,8 @@ void fb_counters_start_took(uint64_t cpu_ns)
 void fb_counters_thread_begin(struct fb_counter_row *c, bool own_table)
 {
     c->keep = own_table;
-    c->node_file = c->memory_file = (struct fb_kept_file){0};
+    c->node_file = c->memory_file = c->snmp_file = (struct fb_kept_file){0};
+    c->cpu_pressure_file = c->memory_pressure_file = (struct fb_kept_file){0};
     fb_cgroup_keep(&c->cgroup, own_table);
 }
 
@@ -122,7 +136,7 @@ void fb_counters_init(struct fb_counter_row *c, char *scratch, size_t cap)
     fb_cgroup_keep(&c->cgroup, keep);
 }
 
-static void set(struct fb_counter_row *c, enum fb_counter_id counter, uint64_t value)
+static void set(struct fb_counter_row *c, unsigned counter, uint64_t value)
 {
     if (!c->started)
         c->readable[counter] = true;
@@ -208,14 +222,14 @@ static void read_cgroup(struct fb_counter_row *c)
     if (now.has_throttling) {
         set(c, FB_COUNTER_CGROUP_THROTTLED, now.throttled_ns);
         set(c, FB_COUNTER_CGROUP_THROTTLED_COUNT, now.throttled_count);
+        set(c, FB_COUNTER_CGROUP_PERIODS, now.periods);
     }
     if (now.has_memory)
         set(c, FB_COUNTER_CGROUP_MEMORY, now.memory_bytes);
 }
 
 /* Mostly it has not: no column then. */
-static void set_grown(struct fb_counter_row *c, enum fb_counter_id counter, uint64_t value,
-                      bool whole)
+static void set_grown(struct fb_counter_row *c, unsigned counter, uint64_t value, bool whole)
 {
     if (whole || value != (uint64_t)c->value[counter])
         set(c, counter, value);
@@ -268,30 +282,104 @@ static void read_moment(struct fb_counter_row *c, fb_counters_own_fn own, void *
     }
 }
 
-/* "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks of the user HZ;
- * guest time is part of user time. */
+static void read_cpus(struct fb_counter_row *c, const char *line, bool whole)
+{
+    struct fb_cpu_times times;
+    int cpu;
+
+    while (line != NULL && (line = fb_cpu_times_parse(line, &times, &cpu)) != NULL) {
+        unsigned first = FB_COUNTER_CPU_FIRST + 3 * (unsigned)cpu;
+
+        if (cpu < 0 || cpu >= FB_COUNTERS_CPUS)
+            continue;
+        set_grown(c, first, times.busy, whole);
+        set_grown(c, first + 1, times.softirq, whole);
+        set_grown(c, first + 2, times.steal, whole);
+    }
+}
+
+/* The kernel makes the whole text in any case; what is read of it are the first lines. */
 static void read_node(struct fb_counter_row *c, bool whole)
 {
-    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, FIELDS };
-    char text[512];
-    const char *at = text + 4;
-    uint64_t v[FIELDS];
-    uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    char text[8192];
+    struct fb_cpu_times all;
+    const char *line;
+    bool cpus;
+    int cpu;
 
-    if (!is_due(&c->node, NODE_NS, whole) ||
-        fb_kept_read(&c->node_file, c->keep, "/proc/stat", text, sizeof text) < 8 ||
-        strncmp(text, "cpu ", 4) != 0)
+    if (!is_due(&c->node, NODE_NS, whole))
         return;
-    for (int i = 0; i < FIELDS; i++) {
-        while (*at == ' ')
-            at++;
-        v[i] = fb_text_number(at, &at) * tick_ns;
+    cpus = whole || ++c->cpus_skipped >= FB_COUNTERS_SKIPPED;
+    if (fb_kept_read(&c->node_file, c->keep, "/proc/stat", text, cpus ? sizeof text : 512) < 8 ||
+        (line = fb_cpu_times_parse(text, &all, &cpu)) == NULL || cpu >= 0)
+        return;
+    set(c, FB_COUNTER_NODE_BUSY, all.busy);
+    set(c, FB_COUNTER_NODE_SOFTIRQ, all.softirq);
+    set(c, FB_COUNTER_NODE_STEAL, all.steal);
+    set(c, FB_COUNTER_NODE_IDLE, all.idle);
+    if (cpus) {
+        c->cpus_skipped = 0;
+        read_cpus(c, line, whole);
     }
-    set(c, FB_COUNTER_NODE_BUSY, v[USER] + v[NICE] + v[SYSTEM] + v[IRQ] + v[SOFTIRQ] + v[STEAL]);
-    set(c, FB_COUNTER_NODE_SOFTIRQ, v[SOFTIRQ]);
-    set(c, FB_COUNTER_NODE_STEAL, v[STEAL]);
-    set(c, FB_COUNTER_NODE_IDLE, v[IDLE] + v[IOWAIT]);
     was_read(c, &c->node);
+}
+
+static bool node_pressure(struct fb_counter_row *c, struct fb_kept_file *file, const char *path,
+                          uint64_t *ret_ns)
+{
+    char text[256];
+
+    return fb_kept_read(file, c->keep, path, text, sizeof text) > 0 &&
+           fb_pressure_parse(text, ret_ns);
+}
+
+/* The group's where the kernel says it, else the node's. */
+static void read_pressure(struct fb_counter_row *c, bool whole)
+{
+    uint64_t ns;
+
+    if (!is_due(&c->pressure, PRESSURE_NS, whole))
+        return;
+    if (fb_cgroup_cpu_pressure(&c->cgroup, &ns))
+        set(c, FB_COUNTER_CGROUP_PRESSURE_CPU, ns);
+    else if (node_pressure(c, &c->cpu_pressure_file, "/proc/pressure/cpu", &ns))
+        set(c, FB_COUNTER_NODE_PRESSURE_CPU, ns);
+    if (fb_cgroup_memory_pressure(&c->cgroup, &ns))
+        set(c, FB_COUNTER_CGROUP_PRESSURE_MEMORY, ns);
+    else if (node_pressure(c, &c->memory_pressure_file, "/proc/pressure/memory", &ns))
+        set(c, FB_COUNTER_NODE_PRESSURE_MEMORY, ns);
+    was_read(c, &c->pressure);
+}
+
+/* Levels.  No descriptor is looked at: the kernel keeps both numbers, of the network namespace (a
+ * pod's own) and, since Linux 6.2, of the descriptor table. */
+static void read_connections(struct fb_counter_row *c, bool whole)
+{
+    char text[4096];
+    struct stat st;
+    uint64_t count;
+
+    c->fresh[FB_COUNTER_ESTABLISHED] = c->readable[FB_COUNTER_ESTABLISHED];
+    c->fresh[FB_COUNTER_OPEN_FILES] = c->readable[FB_COUNTER_OPEN_FILES];
+    if (!is_due(&c->connections, CONNECTIONS_NS, whole))
+        return;
+    if (fb_kept_read(&c->snmp_file, c->keep, "/proc/self/net/snmp", text, sizeof text) > 0 &&
+        fb_established_parse(text, &count))
+        set(c, FB_COUNTER_ESTABLISHED, count);
+    if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
+        set(c, FB_COUNTER_OPEN_FILES, (uint64_t)st.st_size);
+    was_read(c, &c->connections);
+}
+
+/* A host's clock that is set moves the steps of a log against the samples. */
+static void read_wall(struct fb_counter_row *c, bool whole)
+{
+    enum { MOVED_NS = 1000000 };
+    int64_t offset = (int64_t)(clock_read(CLOCK_REALTIME) - fb_clock_now());
+    int64_t moved = offset - c->value[FB_COUNTER_WALL_OFFSET];
+
+    if (whole || moved > MOVED_NS || moved < -MOVED_NS)
+        set(c, FB_COUNTER_WALL_OFFSET, (uint64_t)offset);
 }
 
 /* The machine's own speed: CPU time of a fixed amount of arithmetic that no compiler shortens. */
@@ -340,20 +428,41 @@ void fb_counters_read(struct fb_counter_row *c, fb_counters_own_fn own, void *ct
     read_own_memory(c, all);
     read_jvm(c);
     read_node(c, all);
+    read_pressure(c, all);
+    read_connections(c, all);
+    read_wall(c, all);
     set(c, FB_COUNTER_MACHINE_SPIN, spin());
     c->started = true;
 }
 
+/* "node.cpu7.softirq_ns" */
+static void cpu_name_put(struct fb_wire_out *out, unsigned counter)
+{
+    static const char *const parts[] = {".busy_ns", ".softirq_ns", ".steal_ns"};
+    char name[48];
+    struct fb_text t = {.data = name, .cap = sizeof name};
+
+    fb_text_str(&t, "node.cpu");
+    fb_text_dec(&t, (counter - FB_COUNTER_CPU_FIRST) / 3);
+    fb_text_str(&t, parts[(counter - FB_COUNTER_CPU_FIRST) % 3]);
+    fb_wire_put_blob(out, name, t.len);
+}
+
 void fb_counters_put_defs(struct fb_counter_row *c, struct fb_chunk *chunk)
 {
+    static const struct definition of_cpu = {"", "ns", FB_COUNTER_CUMULATIVE};
+
     for (unsigned i = 0; i < FB_COUNTER_COUNT; i++) {
-        const struct definition *d = &definitions[i];
+        const struct definition *d = i < FB_COUNTER_NAMED_COUNT ? &definitions[i] : &of_cpu;
 
         if (!c->readable[i] || c->defined[i])
             continue;
         c->defined[i] = true;
         fb_wire_put_varint(&chunk->body, i + 1);
-        fb_wire_put_blob(&chunk->body, d->name, strlen(d->name));
+        if (i < FB_COUNTER_NAMED_COUNT)
+            fb_wire_put_blob(&chunk->body, d->name, strlen(d->name));
+        else
+            cpu_name_put(&chunk->body, i);
         fb_wire_put_blob(&chunk->body, d->unit, strlen(d->unit));
         fb_wire_put_u8(&chunk->body, (uint8_t)d->kind);
         chunk->count++;

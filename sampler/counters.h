@@ -16,7 +16,8 @@
  * kernel a walk over its threads (0.7 ms for 2,000 of them, cold), the node's times one over its
  * CPUs.  Such a counter is read as often as keeps it within its allowance of CPU time a second, at
  * least every FB_COUNTERS_SKIPPED rows, and in every row that is asked for whole; in the rows
- * between it has no column.  Levels (of memory) repeat the last value instead.
+ * between it has no column.  Levels (of memory) repeat the last value instead.  The times of each
+ * CPU come with every tenth reading of the node's, where they have grown.
  *
  * A row is of one moment: where the thread was kept from running between the time and the CPU
  * counters (a quota), they are read anew. */
@@ -83,10 +84,23 @@ enum fb_counter_id {
     FB_COUNTER_JVM_UNLOADED,
     FB_COUNTER_JVM_COMPILE,
     FB_COUNTER_JVM_SAFEPOINT,
-    FB_COUNTER_COUNT
+    FB_COUNTER_CGROUP_PERIODS,
+    FB_COUNTER_CGROUP_PRESSURE_CPU,
+    FB_COUNTER_CGROUP_PRESSURE_MEMORY,
+    FB_COUNTER_NODE_PRESSURE_CPU, /* these two only where the group's cannot be read */
+    FB_COUNTER_NODE_PRESSURE_MEMORY,
+    FB_COUNTER_ESTABLISHED,
+    FB_COUNTER_OPEN_FILES,
+    FB_COUNTER_WALL_OFFSET,
+    FB_COUNTER_NAMED_COUNT,
+    FB_COUNTER_CPU_FIRST = FB_COUNTER_NAMED_COUNT, /* three of each CPU: busy, softirq, steal */
+    FB_COUNTER_COUNT = FB_COUNTER_CPU_FIRST + 3 * 64
 };
 
-enum { FB_COUNTERS_SKIPPED = 10 };
+enum {
+    FB_COUNTERS_SKIPPED = 10,
+    FB_COUNTERS_CPUS = 64, /* those beyond are in the node's sums alone */
+};
 
 /* What the caller knows itself. */
 struct fb_counters_own {
@@ -118,11 +132,17 @@ struct fb_counter_row {
     struct fb_cgroup cgroup;
     struct fb_kept_file node_file;
     struct fb_kept_file memory_file;
+    struct fb_kept_file cpu_pressure_file;
+    struct fb_kept_file memory_pressure_file;
+    struct fb_kept_file snmp_file;
     struct fb_counters_meter process;
     struct fb_counters_meter switches;
     struct fb_counters_meter node;
     struct fb_counters_meter memory;
     struct fb_counters_meter own_memory;
+    struct fb_counters_meter pressure;
+    struct fb_counters_meter connections;
+    unsigned cpus_skipped; /* rows of the node's times without those of each CPU */
     int64_t value[FB_COUNTER_COUNT];
     bool readable[FB_COUNTER_COUNT];
     bool defined[FB_COUNTER_COUNT]; /* in the file */

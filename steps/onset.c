@@ -153,17 +153,20 @@ static void steps_of_the_clock(struct fb_steps *steps, const struct fb_profile *
     static const double least_ns = 20e6; /* slewing moves it by half a millisecond a second */
     const struct fb_counter *c = fb_profile_counter_find(p, "clock.wall_offset_ns");
 
-    for (size_t i = 1; c && i < p->counters.rows; i++) {
-        int64_t before = c->values[i - 1], after = c->values[i];
+    int64_t before = FB_COUNTER_ABSENT;
 
-        if (before == FB_COUNTER_ABSENT || after == FB_COUNTER_ABSENT ||
-            !(fabs((double)(after - before)) > least_ns))
+    for (size_t i = 0; c && i < p->counters.rows; i++) { /* it has a column where it moved */
+        int64_t after = c->values[i];
+
+        if (after == FB_COUNTER_ABSENT)
             continue;
-        fb_steps_warn(
-            steps,
-            "the host's clock was set by %+.3f s, %.0f s into the profile, whose own times "
-            "go on evenly: steps behind it lie wrong by so much",
-            (double)(after - before) / NS, (double)(p->counters.time_ns[i] - p->first_ns) / NS);
+        if (before != FB_COUNTER_ABSENT && fabs((double)(after - before)) > least_ns)
+            fb_steps_warn(
+                steps,
+                "the host's clock was set by %+.3f s, %.0f s into the profile, whose own times "
+                "go on evenly: steps behind it lie wrong by so much",
+                (double)(after - before) / NS, (double)(p->counters.time_ns[i] - p->first_ns) / NS);
+        before = after;
     }
 }
 

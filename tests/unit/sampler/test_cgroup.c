@@ -64,13 +64,19 @@ static void version_2_is_read_in_microseconds(void **state)
         "throttled_usec 777\n");
     put("/sys/fs/cgroup/system.slice/arm.service/memory.current", "4096000\n");
     put("/sys/fs/cgroup/system.slice/arm.service/cpu.max", "150000 100000\n");
+    put("/sys/fs/cgroup/system.slice/arm.service/cpu.pressure",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=5150\n");
     fb_cgroup_find(&cg, root, scratch, sizeof scratch);
     fb_cgroup_read(&cg, &now);
     assert_true(now.has_cpu && now.has_throttling && now.has_memory);
     assert_true(now.cpu_ns == 123456000);
     assert_true(now.throttled_ns == 777000);
     assert_int_equal(now.throttled_count, 3);
+    assert_int_equal(now.periods, 10);
     assert_int_equal(now.memory_bytes, 4096000);
+    assert_true(fb_cgroup_cpu_pressure(&cg, &quota));
+    assert_true(quota == 5150000);
+    assert_false(fb_cgroup_memory_pressure(&cg, &quota));
     assert_true(fb_cgroup_quota(&cg, &quota));
     assert_int_equal(quota, 1500);
     assert_string_equal(cg.name, "/system.slice/arm.service");

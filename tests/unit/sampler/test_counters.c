@@ -73,7 +73,7 @@ static void what_is_dear_is_read_as_often_as_its_allowance_lets_it(void **state)
 
     (void)state;
     begin(&c);
-    c.process.cost_ns = 700000; /* 0.2 ms a row */
+    c.process.cost_ns = 350000; /* 0.1 ms a row */
     do {
         fb_counters_read(&c, own_read, &s, false);
         rows++;
@@ -147,9 +147,38 @@ static void a_row_has_columns_for_what_was_read(void **state)
     assert_true(!in.bad && in.pos == in.len);
 }
 
+/* Each CPU has its names; what a reading costs is not paid again in every row. */
+static void every_tenth_reading_of_the_node_has_its_cpus(void **state)
+{
+    struct fb_counter_row c;
+    struct source s = {0};
+    static uint8_t bytes[1 << 16];
+    struct fb_chunk chunk;
+    unsigned rows = 0;
+
+    (void)state;
+    begin(&c);
+    assert_true(c.fresh[FB_COUNTER_CPU_FIRST] && c.readable[FB_COUNTER_CPU_FIRST + 2]);
+    assert_true(c.fresh[FB_COUNTER_WALL_OFFSET]);
+    fb_chunk_begin(&chunk, bytes, sizeof bytes);
+    fb_counters_put_defs(&c, &chunk);
+    assert_non_null(memmem(bytes, sizeof bytes, "node.cpu0.softirq_ns", 20));
+    do {
+        c.value[FB_COUNTER_CPU_FIRST] = -1; /* grown, whatever it is */
+        c.node.cost_ns = 0;
+        fb_counters_read(&c, own_read, &s, false);
+        assert_false(c.fresh[FB_COUNTER_WALL_OFFSET]); /* nobody sets the clock */
+        rows++;
+    } while (!c.fresh[FB_COUNTER_CPU_FIRST] && rows < 100);
+    assert_int_equal(rows, FB_COUNTERS_SKIPPED);
+    fb_counters_read(&c, own_read, &s, true);
+    assert_true(c.fresh[FB_COUNTER_CPU_FIRST] && c.fresh[FB_COUNTER_WALL_OFFSET]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_tenth_reading_of_the_node_has_its_cpus),
         cmocka_unit_test(a_row_that_was_held_up_is_read_anew),
         cmocka_unit_test(a_row_that_is_always_held_up_comes_all_the_same),
         cmocka_unit_test(what_is_dear_is_read_as_often_as_its_allowance_lets_it),
