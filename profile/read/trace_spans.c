@@ -7,6 +7,7 @@
 struct open_span {
     uint32_t name;
     fb_stack_id stack;
+    int64_t begin_ns;
     int64_t end_ns; /* INT64_MAX: an end event will say */
 };
 
@@ -64,7 +65,7 @@ static void begin(struct thread *t, const struct fb_span_event *e)
         frame.name = fb_strings_put_z(&t->p->strings, "(unnamed)");
     fb_vec_reserve(&t->open, &t->room, t->depth + 1, sizeof *t->open);
     t->open[t->depth++] = (struct open_span){
-        e->name, fb_profile_stack_put(t->p, parent, fb_profile_frame_put(t->p, &frame)),
+        e->name, fb_profile_stack_put(t->p, parent, fb_profile_frame_put(t->p, &frame)), e->ns,
         e->phase == 'X' ? e->end_ns : INT64_MAX};
 }
 
@@ -80,22 +81,67 @@ static bool end(struct thread *t, const struct fb_span_event *e)
     return false;
 }
 
+static void put_event(struct thread *t, const struct fb_span_event *e, uint64_t *stray)
+{
+    int64_t last = e->phase == 'X' ? e->end_ns : e->ns;
+
+    t->last_ns = t->last_ns > last ? t->last_ns : last;
+    close_ended(t, e->ns);
+    go_to(t, e->ns);
+    if (e->phase != 'E')
+        begin(t, e);
+    else if (!end(t, e))
+        ++*stray;
+}
+
+static size_t next_end(const struct sorted *events, size_t at, size_t n)
+{
+    while (at < n && events[at].event.phase != 'E')
+        at++;
+    return at;
+}
+
+/* Whether an end closes the innermost span, one that began before this moment. */
+static bool makes_room(const struct thread *t, const struct fb_span_event *end,
+                       const struct fb_span_event *begin)
+{
+    const struct open_span *top = t->depth > 0 ? &t->open[t->depth - 1] : NULL;
+
+    return top && top->end_ns == INT64_MAX && top->begin_ns < end->ns && top->name == end->name &&
+           begin->name != end->name;
+}
+
+/* Events at one time, in the order of the file; but what ends then makes room first for what
+ * begins then, which is not inside it. */
+static void put_moment(struct thread *t, const struct sorted *events, size_t n, uint64_t *stray)
+{
+    size_t ends = next_end(events, 0, n);
+
+    close_ended(t, events[0].event.ns);
+    for (size_t i = 0; i < n; i++) {
+        const struct fb_span_event *e = &events[i].event;
+
+        if (e->phase == 'E' && i < ends)
+            continue; /* has been put */
+        while (e->phase != 'E' && ends < n && makes_room(t, &events[ends].event, e)) {
+            put_event(t, &events[ends].event, stray);
+            ends = next_end(events, ends + 1, n);
+        }
+        if (i == ends)
+            ends = next_end(events, ends + 1, n);
+        put_event(t, e, stray);
+    }
+}
+
 static void put_thread(struct thread *t, const struct sorted *events, size_t n, uint64_t *stray)
 {
     t->depth = 0;
     t->id = events[0].event.thread;
     t->now_ns = t->last_ns = events[0].event.ns;
-    for (size_t i = 0; i < n; i++) {
-        const struct fb_span_event *e = &events[i].event;
-        int64_t last = e->phase == 'X' ? e->end_ns : e->ns;
-
-        t->last_ns = t->last_ns > last ? t->last_ns : last;
-        close_ended(t, e->ns);
-        go_to(t, e->ns);
-        if (e->phase != 'E')
-            begin(t, e);
-        else if (!end(t, e))
-            ++*stray;
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && events[to].event.ns == events[from].event.ns;)
+            to++;
+        put_moment(t, events + from, to - from, stray);
     }
     close_ended(t, t->last_ns);
     go_to(t, t->last_ns);
