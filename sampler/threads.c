@@ -89,9 +89,14 @@ uint32_t fb_threads_live(void)
     return atomic_load(&live);
 }
 
+uint32_t fb_threads_id_take(void)
+{
+    return atomic_fetch_add(&next_id, 1);
+}
+
 static void slot_prepare(struct fb_task *t, size_t stack_bytes)
 {
-    t->id = atomic_fetch_add(&next_id, 1);
+    t->id = fb_threads_id_take();
     t->tid = 0;
     t->timer = -1;
     t->running = false;
@@ -111,6 +116,7 @@ static void slot_prepare(struct fb_task *t, size_t stack_bytes)
     t->checked_cpu_ns = 0;
     t->checked_count = 0;
     t->named_ns = 0;
+    t->virtual_id = 0;
     t->name[0] = '\0';
     t->exit_name[0] = '\0';
     t->stack_bytes = stack_bytes;
@@ -400,6 +406,7 @@ void fb_threads_fork_child(struct fb_task *t)
     atomic_store(&t->handler_ns, 0);
     atomic_store(&t->handler_count, 0);
     t->named_ns = 0;
+    t->virtual_id = 0;
     t->adopted = false;
     t->blocked = false;
     t->checked_cpu_ns = 0;

@@ -35,6 +35,9 @@ void fb_threads_disarm(void);
 struct fb_task *fb_threads_slot(uint32_t i);
 uint32_t fb_threads_end(void);
 
+/* An id of the bank that no thread has. */
+uint32_t fb_threads_id_take(void);
+
 struct fb_task *fb_thread_claim(size_t stack_bytes);
 void fb_thread_release(struct fb_task *t);
 void fb_thread_enter(struct fb_task *t);

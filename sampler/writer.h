@@ -78,6 +78,7 @@ struct fb_pc_entry {
         frame[2];   /* its id where pc is a return address, and where it is exact; 0: not known */
     uint32_t epoch; /* valid if the writer's                                                    */
     bool signal_frame; /* the frame is a signal trampoline: the next one's pc is exact */
+    bool is_virtual;   /* what is above runs in a virtual thread                       */
 };
 
 enum { FB_WRITER_EVENTS = 16 };

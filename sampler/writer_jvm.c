@@ -235,6 +235,25 @@ uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
     return frame;
 }
 
+/* jdk.internal.vm.Continuation's enter, enter0 and enterSpecial: of 19 to 25. */
+bool fb_writer_jvm_is_border(uint64_t word)
+{
+    static const char class_name[] = "jdk/internal/vm/Continuation";
+    static const char method[] = "enter";
+    const size_t n = sizeof class_name - 1;
+    uint32_t id = fb_jvm_word_name(word);
+    const struct fb_jvm_name_text *t;
+
+    if (!fb_jvm_word_is(word) || id < FB_JVM_NAME_FIRST || id >= FB_JVM_NAMES_MAX ||
+        fb_jvm_names.text == NULL)
+        return false;
+    t = (const struct fb_jvm_name_text *)(const void *)(fb_jvm_names.text +
+                                                        fb_jvm_names.entries[id].text);
+    return !t->is_plain && t->class_len == n && t->method_len >= sizeof method - 1 &&
+           memcmp(t->bytes, class_name, n) == 0 &&
+           memcmp(t->bytes + n, method, sizeof method - 1) == 0;
+}
+
 bool fb_writer_jvm_full(const struct fb_writer *w)
 {
     return w->jvm.facts.body.cap - w->jvm.facts.body.len < FB_SAMPLE_DEPTH_MAX * FACTS_BYTES_MAX;

@@ -40,6 +40,9 @@ void fb_writer_jvm_init(struct fb_writer *w, uint8_t *memory);
 /* The id of the frame of a virtual word; 0: no memory, or the strings could not be written. */
 uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word);
 
+/* Whether the word is the border between a virtual thread and its carrier, which is below. */
+bool fb_writer_jvm_is_border(uint64_t word);
+
 /* Whether a record more may not fit. */
 bool fb_writer_jvm_full(const struct fb_writer *w);
 

@@ -264,19 +264,23 @@ static struct fb_pc_entry *pc_entry(struct fb_writer *w, uint64_t pc)
     e->epoch = w->epoch;
     e->frame[0] = e->frame[1] = 0;
     e->signal_frame = !fb_jvm_word_is(pc) && is_signal_frame(pc);
+    e->is_virtual = fb_writer_jvm_is_border(pc);
     return e;
 }
 
-/* Frame ids of r->pcs into ids, innermost first; 0 where memory was short. */
-static void frames_resolve(struct fb_writer *w, const struct fb_record *r, uint32_t *ids)
+/* Frame ids of r->pcs into ids, innermost first; 0 where memory was short.  True: of a virtual
+ * thread. */
+static bool frames_resolve(struct fb_writer *w, const struct fb_record *r, uint32_t *ids)
 {
     bool exact = true;
+    bool is_virtual = false;
 
     for (unsigned i = 0; i < r->depth; i++) {
         struct fb_pc_entry *e = pc_entry(w, r->pcs[i]);
         bool whole = exact || e->signal_frame; /* nobody called a trampoline */
         bool timed = false;
 
+        is_virtual |= e->is_virtual;
         ids[i] = e->frame[whole];
         if (ids[i] == 0)
             ids[i] = frame_make(w, r->pcs[i], whole, r->time_ns, &timed);
@@ -284,6 +288,7 @@ static void frames_resolve(struct fb_writer *w, const struct fb_record *r, uint3
         exact = e->signal_frame ||
                 (i + 1 < r->depth && is_kernel(r->pcs[i]) && !is_kernel(r->pcs[i + 1]));
     }
+    return is_virtual;
 }
 
 static uint32_t node_add(struct fb_writer *w, uint32_t parent, uint32_t frame)
@@ -318,7 +323,7 @@ static unsigned state_of(const struct fb_record *r)
 }
 
 /* The node of the whole stack; 0 if memory was short. */
-static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
+static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r, bool *ret_virtual)
 {
     uint32_t ids[FB_SAMPLE_DEPTH_MAX];
     uint32_t node = 0;
@@ -326,7 +331,7 @@ static uint32_t stack_make(struct fb_writer *w, const struct fb_record *r)
     if (r->depth == 0)
         return node_add(
             w, 0, mark_make(w, r->state == FB_RECORD_KERNEL ? FB_MARK_KERNEL : FB_MARK_THREAD_END));
-    frames_resolve(w, r, ids);
+    *ret_virtual = frames_resolve(w, r, ids);
     if (r->stop != FB_WALK_ROOT) {
         node = node_add(
             w, 0, mark_make(w, r->stop == FB_WALK_DEPTH ? FB_MARK_TRUNCATED : FB_MARK_PARTIAL));
@@ -356,19 +361,21 @@ static bool batch_is_full(const struct fb_writer *w)
            w->frames.body.cap - w->frames.body.len < FB_SAMPLE_DEPTH_MAX * FRAME_BYTES_MAX + 64 ||
            w->stacks.body.cap - w->stacks.body.len <
                (FB_SAMPLE_DEPTH_MAX + 1) * NODE_BYTES_MAX + 64 ||
-           w->threads.body.cap - w->threads.body.len < FB_JVM_THREAD_NAME + 64 ||
+           w->threads.body.cap - w->threads.body.len < 2 * (FB_JVM_THREAD_NAME + 64) ||
            fb_writer_jvm_full(w);
 }
 
 static void record_add(struct fb_writer *w, const struct fb_record *r)
 {
+    uint32_t thread = r->thread_id;
     uint32_t stack;
+    bool is_virtual = false;
 
     r = fb_unfinished_finish(r);
     if (batch_is_full(w))
         batch_write(w);
     fb_writer_thread_name(w, r->slot, r->thread_id, r->time_ns);
-    stack = stack_make(w, r);
+    stack = stack_make(w, r, &is_virtual);
     if (stack == 0) {
         atomic_fetch_add(&fb_handler_losses[w->jvm.lost ? FB_LOSS_WRITE : FB_LOSS_TABLE_FULL],
                          r->weight);
@@ -376,8 +383,10 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
     }
     if (state_of(r) == FB_RECORD_PARKED)
         fb_clock_parked_stack(r->slot, r->thread_id, r->state >> FB_RECORD_STATE_BITS, stack);
+    else if (is_virtual)
+        thread = fb_writer_thread_virtual(w, r->slot, r->thread_id, r->time_ns);
     w->samples[w->sample_count++] = (struct fb_sample){
-        .time_ns = r->time_ns, .thread = r->thread_id, .stack = stack, .weight = r->weight};
+        .time_ns = r->time_ns, .thread = thread, .stack = stack, .weight = r->weight};
 }
 
 /* Ticks of a thread that waited, which needed no signal. */

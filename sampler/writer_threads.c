@@ -306,12 +306,45 @@ void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint
     w->threads.count++;
 }
 
+uint32_t fb_writer_thread_virtual(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns)
+{
+    static const char behind[] = " (virtual)";
+    struct fb_task *t = fb_threads_slot(slot);
+    char name[FB_THREAD_NAME];
+    char buffer[FB_JVM_THREAD_NAME + sizeof behind];
+    struct fb_text text = {.data = buffer, .cap = FB_JVM_THREAD_NAME};
+
+    if (t->id != id)
+        return id; /* it has left, and its slot is another's */
+    if (t->virtual_id != 0 && t->virtual_hash == t->name_hash)
+        return t->virtual_id;
+    if (t->virtual_id == 0)
+        t->virtual_id = fb_threads_id_take();
+    t->virtual_hash = t->name_hash;
+    name_read(w, t, name);
+    buffer[0] = '\0';
+    if (w->quiet || whole_name(t, name, &text) == name) {
+        text.len = 0;
+        fb_text_str(&text, name);
+    }
+    text.cap = sizeof buffer;
+    fb_text_str(&text, behind);
+    fb_wire_put_varint(&w->threads.body, t->virtual_id);
+    fb_wire_put_varint(&w->threads.body, (uint64_t)t->tid);
+    fb_wire_put_signed(&w->threads.body, (int64_t)time_ns);
+    fb_wire_put_blob(&w->threads.body, buffer, text.len);
+    w->threads.count++;
+    return t->virtual_id;
+}
+
 void fb_writer_threads_forget_names(void)
 {
     uint32_t end = fb_threads_end();
 
-    for (uint32_t i = 0; i < end; i++)
+    for (uint32_t i = 0; i < end; i++) {
         fb_threads_slot(i)->named_ns = 0;
+        fb_threads_slot(i)->virtual_hash = ~fb_threads_slot(i)->name_hash;
+    }
 }
 
 void fb_writer_own(const struct fb_writer *w, struct fb_counters_own *ret_own)

@@ -19,6 +19,11 @@ void fb_writer_threads_free(struct fb_writer *w);
 void fb_writer_thread_name(struct fb_writer *w, uint32_t slot, uint32_t id, uint64_t time_ns);
 
 /* After a lost THREADS chunk: all names are new again. */
+/* The bank's thread for the virtual threads that this one carries: "NAME (virtual)".  The same id
+ * where there is none. */
+uint32_t fb_writer_thread_virtual(struct fb_writer *w, uint32_t slot, uint32_t id,
+                                  uint64_t time_ns);
+
 void fb_writer_threads_forget_names(void);
 
 /* Sums over living and exited threads. */

@@ -81,6 +81,8 @@ struct fb_task {
     int64_t named_ns;          /* helper: when the name was last read, 0 = never            */
     char name[FB_THREAD_NAME]; /* helper: the kernel's, as last banked        */
     uint32_t name_hash;        /* helper: of the name that was banked for it  */
+    uint32_t virtual_id;       /* helper: of the bank, for the virtual threads that it carries; 0 */
+    uint32_t virtual_hash;     /* helper: name_hash when that one was named   */
     char exit_name[FB_THREAD_NAME]; /* by the thread itself, before EXITED         */
 
     void *(*start)(void *); /* what pthread_create() was asked to run              */

@@ -100,6 +100,20 @@ threads() {
     done
 }
 
+# What a virtual thread does is a row of its own, not its carrier's, and the carrier's own work is there too.
+virtual() {
+    [ -d "$built/classes21" ] || skip "no classes of release 21"
+    FLAMEBANK_HZ=500 timed 120 "$java_home/bin/java" -cp "$built/classes21" Virtual pairs 2 > out 2> err ||
+        fail "$(cat out err)"
+    bank=$(ls banks/*)
+    whole "$bank"
+    "$flamebank" threads --rules jvm "$bank" > list
+    grep -q '^ForkJoinPool-#-worker-# (virtual) ' list || fail "no virtual threads: $(cat list)"
+    grep -q '^ForkJoinPool-#-worker-# *[0-9]' list || fail "no carriers: $(cat list)"
+    "$flamebank" fold "$bank" > folded
+    "$flamebank" threads --rules jvm --format csv "$bank" 2> log | sed -n 's/^"\{0,1\}ForkJoinPool-#-worker-#[^,]*,//p'
+}
+
 manifest_of_a_jvm() {
     FLAMEBANK_ENV= named 2 -XX:+UseSerialGC -Xms64m -XX:TieredStopAtLevel=1 -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0,quiet=y
     expect walk "$(manifest jvm.walk)" '^yes$'

@@ -352,6 +352,40 @@ static void virtual_frames_are_banked_by_name_between_native_ones(void **state)
     fake_method_free(n);
 }
 
+/* A virtual thread's samples are of a thread of their own beside its carrier's. */
+static void virtual_threads_are_told_from_their_carriers(void **state)
+{
+    struct fake_method *border =
+        fake_method_make("jdk/internal/vm/Continuation", "enterSpecial", "()V");
+    struct fake_method *other = fake_method_make("jdk/internal/vm/Continuation", "run", "()V");
+    struct fb_bank_damage damage;
+    struct fb_profile *p;
+    uint64_t pcs[2];
+
+    (void)state;
+    names_begin();
+    for (int i = 0; i < 4; i++) {
+        pcs[0] = code(10);
+        pcs[1] = fb_jvm_word(FB_JVM_COMPILED, FB_JVM_TIER_C2, -1,
+                             fb_jvm_method_name(fake_address(i % 2 ? border : other)));
+        put(pcs, 2, FB_WALK_ROOT, 1);
+    }
+    fb_writer_flush(&writer, FB_FLUSH_EXIT);
+    p = read_back(&damage);
+    assert_false(fb_bank_is_damaged(&damage));
+    assert_int_equal(p->threads_count, 3);
+    for (int i = 0; i < 4; i++) {
+        const struct fb_thread *t = &p->threads[p->samples.thread[i]];
+        const char *name = fb_profile_text(p, t->name);
+
+        assert_int_equal(t->tid, (uint32_t)thread->tid);
+        assert_int_equal(strstr(name, " (virtual)") != NULL, i % 2);
+    }
+    fb_profile_free(p);
+    fake_method_free(border);
+    fake_method_free(other);
+}
+
 /* Long names, so that strings are written in the middle of a flush, and a disk that fills up. */
 static void java_frames_on_a_full_disk_are_lost_by_count(void **state)
 {
@@ -424,6 +458,7 @@ int main(void)
         WRITER_TEST(a_name_that_exists_is_left_alone),
         WRITER_TEST(a_full_disk_loses_samples_by_count_and_nothing_else),
         WRITER_TEST(virtual_frames_are_banked_by_name_between_native_ones),
+        WRITER_TEST(virtual_threads_are_told_from_their_carriers),
         WRITER_TEST(java_frames_on_a_full_disk_are_lost_by_count),
         WRITER_TEST(the_counters_of_a_second_are_small),
     };
