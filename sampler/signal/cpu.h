@@ -9,6 +9,7 @@
  *     fb_cpu_pc_set              where the thread goes on
  *     fb_cpu_return_register     the link register; 0 where there is none
  *     fb_cpu_register            by DWARF number; false if there is none such
+ *     fb_cpu_call_result         what a system call that has just ended gave
  *     fb_cpu_is_call             the 8 bytes before a return address end with a call
  *     fb_cpu_system_call         the instruction: -errno, and errno itself is left alone
  *     fb_cpu_return_address      a return address without its authentication code

@@ -40,6 +40,11 @@ static inline uint64_t fb_cpu_fp(const mcontext_t *regs)
     return regs->regs[29];
 }
 
+static inline long fb_cpu_call_result(const mcontext_t *regs)
+{
+    return (long)regs->regs[0];
+}
+
 static inline uint64_t fb_cpu_return_register(const mcontext_t *regs)
 {
     return regs->regs[30];

@@ -39,6 +39,11 @@ static inline uint64_t fb_cpu_fp(const mcontext_t *regs)
     return (uint64_t)regs->gregs[REG_RBP];
 }
 
+static inline long fb_cpu_call_result(const mcontext_t *regs)
+{
+    return (long)regs->gregs[REG_RAX];
+}
+
 static inline uint64_t fb_cpu_return_register(const mcontext_t *regs)
 {
     (void)regs;

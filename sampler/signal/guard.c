@@ -1,8 +1,9 @@
-/* guard.c - one load whose address is known, and what is known about the thread around it. */
+/* guard.c - loads whose addresses are known, and what is known about the thread around them. */
 #include "sampler/signal/guard.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "sampler/signal/cpu.h"
@@ -21,51 +22,17 @@ _Atomic uint64_t fb_guard_faults;
 static _Atomic bool guard_stands;
 static _Atomic bool guard_alternate;
 
-/* In assembly because addresses in it have a meaning: the load at _at may fault, and then the
- * thread goes on at _failed. */
-#define HIDDEN __attribute__((visibility("hidden")))
-HIDDEN unsigned fb_guard_load(uint64_t address, uint64_t *ret_word);
-extern HIDDEN const char fb_guard_load_at[];
-extern HIDDEN const char fb_guard_load_failed[];
-
-#if defined(__x86_64__)
-__asm__(".pushsection .text\n"
-        ".type fb_guard_load, @function\n"
-        "fb_guard_load:\n"
-        ".cfi_startproc\n"
-        "    xorl %eax, %eax\n"
-        "fb_guard_load_at:\n"
-        "    movq (%rdi), %rdx\n"
-        "    movq %rdx, (%rsi)\n"
-        "    incl %eax\n"
-        "fb_guard_load_failed:\n"
-        "    ret\n"
-        ".cfi_endproc\n"
-        ".size fb_guard_load, . - fb_guard_load\n"
-        ".popsection\n");
-#elif defined(__aarch64__)
-__asm__(".pushsection .text\n"
-        ".type fb_guard_load, %function\n"
-        "fb_guard_load:\n"
-        ".cfi_startproc\n"
-        "    mov x2, x0\n"
-        "    mov w0, #0\n"
-        "fb_guard_load_at:\n"
-        "    ldr x3, [x2]\n"
-        "    str x3, [x1]\n"
-        "    mov w0, #1\n"
-        "fb_guard_load_failed:\n"
-        "    ret\n"
-        ".cfi_endproc\n"
-        ".size fb_guard_load, . - fb_guard_load\n"
-        ".popsection\n");
-#endif
+/* Of the section of the sites, which the linker makes. */
+extern const struct fb_guard_site __start_fb_guard_sites[]
+    __attribute__((weak, visibility("hidden")));
+extern const struct fb_guard_site __stop_fb_guard_sites[]
+    __attribute__((weak, visibility("hidden")));
 
 #if defined(FB_GUARD_INJECT)
 _Atomic uint32_t fb_guard_inject_every;
 _Atomic uint64_t fb_guard_injected;
 
-static uint64_t inject(uint64_t address)
+uint64_t fb_guard_inject(uint64_t address)
 {
     static _Atomic uint32_t loads;
     uint32_t every = atomic_load(&fb_guard_inject_every);
@@ -75,17 +42,7 @@ static uint64_t inject(uint64_t address)
     atomic_fetch_add(&fb_guard_injected, 1);
     return 8;
 }
-#else
-static inline uint64_t inject(uint64_t address)
-{
-    return address;
-}
 #endif
-
-bool fb_guard_word(uint64_t address, uint64_t *ret_word)
-{
-    return fb_guard_load(inject(address), ret_word) != 0;
-}
 
 /* The kernel copies the set before it looks at what to do with it; without one (0) it does not. */
 bool fb_guard_page(uint64_t address)
@@ -119,19 +76,34 @@ bool fb_guard_usable(const ucontext_t *uc)
 
     if (!fb_guard_stands() || !stack_allows(uc))
         return false;
+    if (fb_cpu_call_result(&uc->uc_mcontext) != -EINTR) {
+        memcpy(&mask, &uc->uc_sigmask, KERNEL_SET_BYTES);
+        return !blocked(mask);
+    }
     return fb_cpu_system_call(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, KERNEL_SET_BYTES) == 0 &&
            !blocked(mask);
+}
+
+/* Where to go on behind the load at pc, 0: it is none of ours. */
+static uint64_t failed_of(uint64_t pc)
+{
+    for (const struct fb_guard_site *s = __start_fb_guard_sites; s < __stop_fb_guard_sites; s++)
+        if ((uint64_t)(uintptr_t)&s->at + (uint64_t)s->at == pc)
+            return (uint64_t)(uintptr_t)&s->failed + (uint64_t)s->failed;
+    return 0;
 }
 
 bool fb_guard_recover(const siginfo_t *info, void *context)
 {
     ucontext_t *uc = context;
 
-    if (fb_cpu_pc(&uc->uc_mcontext) != (uint64_t)(uintptr_t)fb_guard_load_at || info->si_code <= 0)
+    uint64_t failed = info->si_code > 0 ? failed_of(fb_cpu_pc(&uc->uc_mcontext)) : 0;
+
+    if (failed == 0)
         return false;
     if (info->si_signo == SIGBUS && info->si_code == MEMORY_ERROR_ADVICE)
         return false;
-    fb_cpu_pc_set(&uc->uc_mcontext, (uint64_t)(uintptr_t)fb_guard_load_failed);
+    fb_cpu_pc_set(&uc->uc_mcontext, failed);
     atomic_fetch_add_explicit(&fb_guard_faults, 1, memory_order_relaxed);
     return true;
 }
