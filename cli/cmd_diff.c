@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/contrast.h"
 #include "cli/gate.h"
+#include "cli/judge.h"
 #include "cli/load.h"
 #include "cli/pair.h"
 #include "cli/predictions.h"
@@ -259,6 +260,7 @@ static const struct fb_option options[] = {
     FB_OPTIONS_READ,
     FB_OPTIONS_NAMES,
     FB_OPTIONS_TABLES,
+    FB_OPTIONS_LIMITS,
     {0}};
 
 const struct fb_command fb_command_diff = {
@@ -300,7 +302,7 @@ const struct fb_command fb_command_diff = {
         "The frames of a step without a verdict (the warm-up, a sick step) are shown only with "
         "--step, --by frame or a --format.",
     .options = options,
-    .repeats = "step steps plan clock-offset pair sum fail-if",
+    .repeats = "step steps plan clock-offset pair sum fail-if limit",
     .example = "flamebank diff control.fbank,control.tsv variant.fbank,variant.tsv",
     .least = 2,
     .most = 64,

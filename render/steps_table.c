@@ -171,17 +171,6 @@ static void source_note(struct fb_table *t, const struct fb_steps *steps)
     fb_buf_done(&b);
 }
 
-/* Throttling is summed over the CPUs that the arm ran on. */
-static void throttled_note(struct fb_table *t, const struct fb_steps *steps)
-{
-    for (size_t i = 0; i < steps->count; i++) {
-        if (!(steps->items[i].throttled_s > steps->items[i].secs))
-            continue;
-        fb_table_note(t, "throttled s is summed over CPUs, so it can exceed the step's length.");
-        return;
-    }
-}
-
 static void onset_note(struct fb_table *t, const struct fb_steps *steps)
 {
     char text[160];
@@ -217,7 +206,6 @@ struct fb_table *fb_render_steps(const struct fb_steps *steps)
         free(offered);
     }
     source_note(t, steps);
-    throttled_note(t, steps);
     onset_note(t, steps);
     for (size_t i = 0; i < steps->warnings_count; i++)
         fb_table_note(t, steps->warnings[i]);
