@@ -10,7 +10,7 @@
 #include "profile/read/tree_rows.h"
 #include "profile/types.h"
 
-enum { MOST_PROFILES = 1 << 20 };
+enum { MOST_PROFILES = 1 << 20, MOST_UNITS = 64 };
 
 struct event {
     double at;
@@ -351,7 +351,7 @@ static bool name_is_asked(const struct file *f, const char *asked)
 static enum fb_status choose_unit(const struct file *f, const char *asked, const char **ret_unit,
                                   struct fb_err *err)
 {
-    struct fb_value_type *types = fb_alloc_array(f->kept_count + 1, sizeof *types);
+    struct fb_value_type types[MOST_UNITS];
     size_t n = 0, chosen = 0, k;
     enum fb_status r;
 
@@ -360,6 +360,9 @@ static enum fb_status choose_unit(const struct file *f, const char *asked, const
 
         for (k = 0; k < n && strcmp(types[k].name, kept->unit) != 0; k++)
             ;
+        if (k == MOST_UNITS)
+            return fb_fail(err, FB_ELIMIT, "%s: has profiles of more than %d units", f->name,
+                           MOST_UNITS);
         if (k == n)
             types[n++] = (struct fb_value_type){.name = kept->unit, .unit = ""};
         types[k].samples += kept->end_row - kept->first_row;
@@ -367,7 +370,6 @@ static enum fb_status choose_unit(const struct file *f, const char *asked, const
     r = fb_types_choose(f->name, types, n, asked, FB_TYPES_NO_DEFAULT, &chosen, err);
     if (r == FB_OK)
         *ret_unit = types[chosen].name;
-    free(types);
     return r;
 }
 

@@ -12,6 +12,8 @@
 #include "profile/read/v8.h"
 #include "profile/types.h"
 
+enum { CPUS_MOST = 4096 };
+
 /* A CPU profile that is put together from the events of one process and id. */
 struct cpu {
     int64_t pid;
@@ -82,13 +84,18 @@ static void take_thread_name(struct file *f, const struct event *e)
     fb_json_in_done(&in);
 }
 
-static struct cpu *cpu_of(struct file *f, const struct event *e)
+/* NULL, and in has failed, where there are too many. */
+static struct cpu *cpu_of(struct file *f, const struct event *e, struct fb_json_in *in)
 {
     struct cpu *c;
 
     for (size_t i = f->cpus_count; i > 0; i--) { /* a few; the last is mostly the one */
         if (f->cpus[i - 1].pid == e->pid && f->cpus[i - 1].id == e->id)
             return &f->cpus[i - 1];
+    }
+    if (f->cpus_count == CPUS_MOST) {
+        fb_json_in_wrong(in, "at most %d CPU profiles were expected", CPUS_MOST);
+        return NULL;
     }
     fb_vec_reserve(&f->cpus, &f->cpus_room, f->cpus_count + 1, sizeof *f->cpus);
     c = &f->cpus[f->cpus_count++];
@@ -100,10 +107,12 @@ static struct cpu *cpu_of(struct file *f, const struct event *e)
 /* {"data": {...}}; a violation within it is one of the file. */
 static void take_cpu(struct file *f, const struct event *e, struct fb_json_in *outer)
 {
-    struct cpu *c = cpu_of(f, e);
+    struct cpu *c = cpu_of(f, e, outer);
     struct fb_json_in in;
     struct fb_json_text key;
 
+    if (!c)
+        return;
     if (strcmp(fb_profile_text(f->p, e->name), "ProfileChunk") != 0)
         c->thread = thread_of(f, e->pid, e->tid); /* chunks come from the sampler's thread */
     fb_json_in_start(&in, f->args.data, f->args.len);
