@@ -146,6 +146,12 @@ static void unknown_name(const struct fb_functions *fns, enum fb_frame_kind kind
     }
 }
 
+/* A method that was inlined keeps a method's name. */
+static enum fb_frame_kind kind_of_name(const struct fb_frame *f)
+{
+    return f->kind == FB_FRAME_INLINED && f->signature != 0 ? FB_FRAME_JAVA : f->kind;
+}
+
 static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
                           const struct fb_frame *f, uint32_t module, fb_canonical_fn canonical,
                           struct fb_buf *text)
@@ -157,7 +163,7 @@ static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
     if (raw->len == 0)
         unknown_name(fns, f->kind, module, text);
     else if (canonical)
-        canonical(raw->text, raw->len, f->kind, text);
+        canonical(raw->text, raw->len, kind_of_name(f), text);
     if (text->len == 0)
         fb_buf_add(text, raw->text, raw->len);
     if (!canonical && f->signature != 0)

@@ -233,6 +233,46 @@ static void threads_become_roots_and_no_weight_is_lost(void **state)
     fb_profile_free(p);
 }
 
+static void only_native(const char *raw, size_t len, enum fb_frame_kind kind, struct fb_buf *out)
+{
+    fb_buf_puts(out, kind == FB_FRAME_JAVA ? "" : "native ");
+    fb_buf_add(out, raw, len);
+}
+
+/* An inlined method is a method: what is done to names of C++ code is not done to it.  The
+ * descriptor is a part of raw names alone. */
+static void an_inlined_method_has_a_methods_name(void **state)
+{
+    struct fb_profile *p = fb_profile_new();
+    struct fb_frame f = {.kind = FB_FRAME_JAVA, .tier = FB_TIER_C2};
+    struct fb_functions fns;
+    uint32_t *of_frame;
+    uint32_t java, inlined, native;
+
+    (void)state;
+    f.name = fb_strings_put_z(&p->strings, "a.B.cold");
+    f.signature = fb_strings_put_z(&p->strings, "(I)V");
+    java = fb_profile_frame_put(p, &f).n;
+    f.kind = FB_FRAME_INLINED;
+    f.tier = FB_TIER_UNKNOWN;
+    inlined = fb_profile_frame_put(p, &f).n;
+    f.signature = 0;
+    native = fb_profile_frame_put(p, &f).n;
+    fb_functions_init(&fns);
+    of_frame = fb_functions_add(&fns, p, only_native);
+    assert_string_equal(fb_strings_get(&fns.strings, fns.items[of_frame[java]].name), "a.B.cold");
+    assert_int_equal(fns.items[of_frame[inlined]].same, of_frame[java]);
+    assert_string_equal(fb_strings_get(&fns.strings, fns.items[of_frame[native]].name),
+                        "native a.B.cold");
+    free(of_frame);
+    of_frame = fb_functions_add(&fns, p, NULL);
+    assert_string_equal(fb_strings_get(&fns.strings, fns.items[of_frame[inlined]].name),
+                        "a.B.cold(I)V");
+    free(of_frame);
+    fb_functions_done(&fns);
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_module_is_named_without_folder_and_version),
         cmocka_unit_test(tiers_and_threads_of_folded_text_are_kept),
         cmocka_unit_test(threads_become_roots_and_no_weight_is_lost),
+        cmocka_unit_test(an_inlined_method_has_a_methods_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
