@@ -103,7 +103,7 @@ int fb_help_command(const struct fb_command *c)
 
 static void put_format(struct fb_buf *out, const char *name, const char *what, const char *suffix)
 {
-    fb_buf_printf(out, "  %-12s %s", name, what);
+    fb_buf_printf(out, "  %-15s %s", name, what);
     if (suffix)
         fb_buf_printf(out, " (%s)", suffix);
     fb_buf_putc(out, '\n');

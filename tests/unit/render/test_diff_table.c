@@ -280,7 +280,7 @@ static void frames_name_their_layer_and_the_tests_made(void **state)
     assert_non_null(strstr(text, "| deflate\\_slow | codec | 0 (&lt;0.030) | 0 (&lt;0.000050) | "
                                  "25.0 ±1.0 | 0.0500 ±0.0020 | **new** |  | +25.0 | **absent in "
                                  "control** | at most 0.03 % there |"));
-    assert_non_null(strstr(text, "1 frames, the largest changes first; 1 had enough samples"));
+    assert_non_null(strstr(text, "1 frame, the largest changes first; 1 had enough samples"));
     free(text);
     fb_table_free(t);
     fb_layers_free(f.rules);
