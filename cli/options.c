@@ -54,6 +54,24 @@ static void add(struct fb_args *args, const struct fb_option *option, const char
     args->options[args->options_count++] = (struct fb_arg_option){option, value, args->count};
 }
 
+/* An option whose value is two words ("ON-CMD OFF-CMD"): kept as given twice. */
+static enum fb_status take_two(struct fb_args *args, const struct fb_option *option,
+                               const char *value, int argc, char **argv, int *at,
+                               struct fb_err *err)
+{
+    int need = value ? 1 : 2;
+
+    for (int i = 1; i <= need; i++)
+        if (*at + i >= argc || strcmp(argv[*at + i], "--") == 0)
+            return fb_fail(err, FB_EUSAGE, "'--%s' needs two values (%s)", option->name,
+                           option->value);
+    if (is_given(args, option))
+        return fb_fail(err, FB_EUSAGE, "'--%s' is given twice, once was expected", option->name);
+    add(args, option, value ? value : argv[++*at]);
+    add(args, option, argv[++*at]);
+    return FB_OK;
+}
+
 /* One word that begins with '-'; *at is moved over a value that follows it. */
 static enum fb_status take_option(struct fb_args *args, int argc, char **argv, int *at,
                                   struct fb_err *err)
@@ -77,6 +95,8 @@ static enum fb_status take_option(struct fb_args *args, int argc, char **argv, i
                        word, args->command->name, args->command->name);
     if (!option->value && value)
         return fb_fail(err, FB_EUSAGE, "'--%s' takes no value", option->name);
+    if (option->value && strchr(option->value, ' '))
+        return take_two(args, option, value, argc, argv, at, err);
     if (option->value && !value) {
         if (*at + 1 >= argc)
             return fb_fail(err, FB_EUSAGE, "'--%s' needs a value (%s)", option->name,

@@ -1,8 +1,9 @@
 /* options.h - a command line taken apart by the options of its command.
  *
  * Options may stand anywhere before "--"; "--name VALUE", "--name=VALUE", "-n VALUE" and "-nVALUE"
- * are the same.  Nothing is parsed and ignored: an option that the command does not have, a missing
- * value, a surplus argument and a second value where one counts are usage errors. */
+ * are the same.  An option whose value is named by two words takes two, kept as if it were given
+ * twice.  Nothing is parsed and ignored: an option that the command does not have, a missing value,
+ * a surplus argument and a second value where one counts are usage errors. */
 #ifndef FB_CLI_OPTIONS_H
 #define FB_CLI_OPTIONS_H
 

@@ -31,13 +31,13 @@ static void spans_check(struct fb_steps *steps, const struct fb_step *s)
     place = place_of(steps, s);
     if (isnan(s->cpu_span_s))
         fb_steps_warn(steps,
-                      "%s: step %s: the load ran %.1f s, its window is %.0f s: they differ by over "
+                      "%s: step %s: the load ran %.1f s, its window is %.4g s: they differ by over "
                       "%.0f %%",
                       place, s->name, s->secs, window_s, (spans_most - 1) * 100);
     else
         fb_steps_warn(
             steps,
-            "%s: step %s: the load ran %.1f s, its window is %.0f s, the CPU counters span "
+            "%s: step %s: the load ran %.1f s, its window is %.4g s, the CPU counters span "
             "%.1f s: they differ by over %.0f %%",
             place, s->name, s->secs, window_s, s->cpu_span_s, (spans_most - 1) * 100);
     free(place);
