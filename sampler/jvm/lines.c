@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/reading.h"
 #include "sampler/jvm/signal/names.h"
 #include "sampler/signal/guard.h"
 
@@ -138,7 +139,8 @@ uint32_t fb_jvm_line(uint32_t id, int32_t bci)
     struct stream s;
     uint32_t line;
 
-    if (bci < 0 || id < FB_JVM_NAME_FIRST || !is_as_named(entry) || !table_find(entry->method, &s))
+    if (bci < 0 || id < FB_JVM_NAME_FIRST || !fb_jvm_may_read() || !is_as_named(entry) ||
+        !table_find(entry->method, &s))
         return 0;
     line = line_find(&s, bci);
     return is_as_named(entry) ? line : 0;
@@ -170,7 +172,7 @@ size_t fb_jvm_source(uint32_t id, char *ret_text, size_t cap)
     uint64_t symbol;
     uint32_t length;
 
-    if (id < FB_JVM_NAME_FIRST || !is_as_named(entry))
+    if (id < FB_JVM_NAME_FIRST || !fb_jvm_may_read() || !is_as_named(entry))
         return 0;
     symbol = source_find(entry->method);
     if (symbol == 0 || !number_at(symbol + (uint64_t)at->symbol_length, 2, &length))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/reading.h"
 #include "sampler/jvm/signal/vm.h"
 
 enum {
@@ -158,7 +159,7 @@ static uint64_t to_ns(uint64_t ticks)
 void fb_jvm_perf_read(struct fb_jvm_perf_values *ret_values)
 {
     *ret_values = (struct fb_jvm_perf_values){.has = {false}};
-    if (!fb_jvm_active() || !table_find())
+    if (!fb_jvm_active() || !fb_jvm_may_read() || !table_find())
         return;
     for (uint32_t i = 0; i < perf.count; i++) {
         const struct place *p = &perf.places[i];

@@ -7,6 +7,7 @@
 #include "sampler/jvm/fields.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/reading.h"
 #include "sampler/jvm/signal/vm.h"
 #include "sampler/pages.h"
 #include "sampler/self_read.h"
@@ -339,7 +340,7 @@ bool fb_jvm_thread_name(int32_t tid, const char *comm, struct fb_text *ret_name)
     uint64_t object;
     uint64_t string;
 
-    if (!fb_jvm_active())
+    if (!fb_jvm_active() || !fb_jvm_may_read())
         return false;
     if (!form.tried)
         form_find();

@@ -236,6 +236,7 @@ static void table_make(void)
     entry_add("sun.os.hrt.frequency", 'J', 500000000);
     table_at = address_of(table);
     fb_jvm_activate(true);
+    fb_jvm_thread_open = true;
 }
 
 static void numbers_are_found_by_name_and_added_up(void **ctx)

@@ -11,6 +11,8 @@
 
 #include "sampler/jvm/lines.h"
 #include "sampler/jvm/signal/names.h"
+#include "sampler/jvm/signal/vm.h"
+#include "sampler/signal/guard.h"
 #include "tests/unit/sampler/fake_metaspace.h"
 
 static struct fb_jvm_layout layout;
@@ -31,6 +33,8 @@ static int fresh(void **state)
     method->constant->code_size = 13;
     table = method->constant->code + 13;
     id = fb_jvm_method_name(fake_address(method));
+    fb_guard_set(true);
+    fb_jvm_thread_open = true;
     return memory == MAP_FAILED || id < FB_JVM_NAME_FIRST;
 }
 
@@ -96,6 +100,12 @@ static void a_method_without_lines_or_that_is_another_now_has_none(void **state)
     table[1] = 0;
     assert_int_equal(fb_jvm_line(id, 1), 5);
     assert_int_equal(fb_jvm_line(FB_JVM_NAME_FULL, 1), 0);
+    fb_jvm_thread_open = false; /* a load that fails would kill */
+    assert_int_equal(fb_jvm_line(id, 1), 0);
+    fb_jvm_thread_open = true;
+    fb_guard_set(false);
+    assert_int_equal(fb_jvm_line(id, 1), 0);
+    fb_guard_set(true);
     method->constant->flags = 2;
     assert_int_equal(fb_jvm_line(id, 1), 0);
     method->constant->flags = 1;

@@ -222,6 +222,7 @@ static int group_set_up(void **ctx)
     list.length = THREADS;
     list_at = fake_address(&list);
     fb_jvm_activate(true);
+    fb_jvm_thread_open = true;
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "profile/bank.h"
 #include "sampler/jvm/signal/frame_word.h"
 #include "sampler/jvm/signal/names.h"
+#include "sampler/jvm/signal/vm.h"
 #include "sampler/memory.h"
 #include "sampler/signal/handler.h"
 #include "sampler/threads.h"
@@ -285,6 +286,8 @@ static void names_begin(void)
 {
     layout = fake_layout();
     fb_jvm_names_init(fb_memory_map(FB_JVM_NAMES_BYTES), &layout);
+    fb_guard_set(true);
+    fb_jvm_thread_open = true;
 }
 
 static void check_java(const struct fb_profile *p, uint32_t stack, enum fb_frame_kind kind,
