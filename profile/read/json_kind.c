@@ -44,7 +44,7 @@ static enum fb_json_profile kind_by_key(struct fb_json_in *in, const struct fb_j
     if (fb_json_text_is(key, "flamebearer") || fb_json_text_is(key, "levels") ||
         fb_json_text_is(key, "numTicks") || fb_json_text_is(key, "maxSelf"))
         return FB_JSON_PROFILE_FLAMEBEARER;
-    if (fb_json_text_is(key, "traceEvents"))
+    if (fb_json_text_is(key, "traceEvents") || fb_json_text_is(key, "stackFrames"))
         return FB_JSON_PROFILE_TRACE;
     if (fb_json_text_is(key, "$schema")) {
         fb_json_in_string_or(in, &text);

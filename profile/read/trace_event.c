@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/read/json_kind.h"
+#include "profile/read/trace_frames.h"
 #include "profile/read/trace_spans.h"
 #include "profile/read/v8.h"
 #include "profile/types.h"
@@ -26,6 +27,7 @@ struct file {
     struct fb_profile *p;
     const char *name;
     struct fb_span_events spans;
+    struct fb_trace_frames stacks; /* stackFrames, and samples over them */
     struct cpu *cpus;
     size_t cpus_count, cpus_room;
     struct fb_index threads; /* by pid and tid */
@@ -146,21 +148,6 @@ static int64_t take_id(struct fb_json_in *in)
     return strtoll(digits, NULL, 0);
 }
 
-static double take_time(struct fb_json_in *in)
-{
-    struct fb_json_text text;
-    char digits[64];
-
-    if (fb_json_in_peek(in) != FB_JSON_STRING)
-        return fb_json_in_double_or(in, NAN);
-    (void)fb_json_in_string(in, &text);
-    if (text.len == 0 || text.len >= sizeof digits)
-        return NAN;
-    memcpy(digits, text.text, text.len);
-    digits[text.len] = '\0';
-    return strtod(digits, NULL);
-}
-
 static void take_event_member(struct file *f, struct fb_json_in *in, const struct fb_json_text *key,
                               struct event *e)
 {
@@ -173,12 +160,12 @@ static void take_event_member(struct file *f, struct fb_json_in *in, const struc
         fb_json_in_string_or(in, &text);
         e->phase = text.len == 1 ? text.text[0] : 0;
     } else if (fb_json_text_is(key, "ts")) {
-        e->ts = take_time(in);
+        e->ts = fb_trace_number(in, NAN);
         e->has_ts = e->ts > -4.6e15 && e->ts < 4.6e15;
     } else if (fb_json_text_is(key, "dur")) {
-        e->dur = take_time(in);
+        e->dur = fb_trace_number(in, NAN);
     } else if (fb_json_text_is(key, "tdur")) {
-        double dur = take_time(in);
+        double dur = fb_trace_number(in, NAN);
 
         e->dur = isnan(e->dur) ? dur : e->dur;
     } else if (fb_json_text_is(key, "pid")) {
@@ -248,12 +235,17 @@ static void take_file(struct file *f, struct fb_json_in *in)
             take_event(f, in);
     } else {
         for (fb_json_in_object(in); fb_json_in_key(in, &key);) {
-            if (!fb_json_text_is(&key, "traceEvents") || fb_json_in_peek(in) != FB_JSON_ARRAY) {
+            bool is_list = fb_json_in_peek(in) == FB_JSON_ARRAY;
+
+            if (fb_json_text_is(&key, "traceEvents") && is_list)
+                for (fb_json_in_array(in); fb_json_in_item(in);)
+                    take_event(f, in);
+            else if (fb_json_text_is(&key, "samples") && is_list)
+                fb_trace_frames_take_samples(&f->stacks, in);
+            else if (fb_json_text_is(&key, "stackFrames") && fb_json_in_peek(in) == FB_JSON_OBJECT)
+                fb_trace_frames_take(&f->stacks, in);
+            else
                 fb_json_in_skip(in);
-                continue;
-            }
-            for (fb_json_in_array(in); fb_json_in_item(in);)
-                take_event(f, in);
         }
     }
     fb_json_in_end(in);
@@ -261,25 +253,32 @@ static void take_file(struct file *f, struct fb_json_in *in)
 
 /* ---- the choice ---- */
 
-enum { TYPE_CPU, TYPE_SPANS };
+enum { TYPE_CPU, TYPE_SAMPLES, TYPE_SPANS, TYPES };
 
 static enum fb_status choose(const struct file *f, const struct fb_read_options *options,
                              struct fb_read_report *report, size_t *ret_type, struct fb_err *err)
 {
-    struct fb_value_type types[] = {{.name = "cpu", .unit = "nanoseconds"},
-                                    {.name = "spans", .unit = "nanoseconds"}};
+    struct fb_value_type types[TYPES] = {[TYPE_CPU] = {.name = "cpu", .unit = "nanoseconds"},
+                                         [TYPE_SAMPLES] = {.name = "samples", .unit = "count"},
+                                         [TYPE_SPANS] = {.name = "spans", .unit = "nanoseconds"}};
+    size_t filled = 0, first = TYPES;
     enum fb_status r;
 
     for (size_t i = 0; i < f->cpus_count; i++)
         types[TYPE_CPU].samples += f->cpus[i].v8.samples_count;
     types[TYPE_SPANS].samples = f->spans.count;
-    if (types[TYPE_CPU].samples == 0 && types[TYPE_SPANS].samples == 0)
+    types[TYPE_SAMPLES].samples = f->stacks.count;
+    for (size_t i = TYPES; i-- > 0;) {
+        filled += types[i].samples > 0;
+        first = types[i].samples > 0 ? i : first;
+    }
+    if (filled == 0)
         return fb_fail(err, FB_EFORMAT,
-                       "%s: has neither a CPU profile nor begin, end or complete events", f->name);
-    r = fb_types_choose(f->name, types, 2, options->type,
-                        types[TYPE_CPU].samples > 0 ? TYPE_CPU : TYPE_SPANS, ret_type, err);
-    if (r == FB_OK && types[TYPE_CPU].samples > 0 && types[TYPE_SPANS].samples > 0)
-        fb_types_note(types, 2, *ret_type, report);
+                       "%s: has neither a CPU profile nor samples, begin, end or complete events",
+                       f->name);
+    r = fb_types_choose(f->name, types, TYPES, options->type, first, ret_type, err);
+    if (r == FB_OK && filled > 1)
+        fb_types_note(types, TYPES, *ret_type, report);
     if (r == FB_OK)
         f->p->type = fb_strings_put_z(&f->p->strings, types[*ret_type].name);
     return r;
@@ -298,6 +297,30 @@ static enum fb_status put_cpus(struct file *f, const struct fb_read_options *opt
         if (r != FB_OK)
             return r;
     }
+    return FB_OK;
+}
+
+static enum fb_status put_stacks(struct file *f, struct fb_read_report *report, struct fb_err *err)
+{
+    uint32_t *stacks = fb_trace_frames_stacks(&f->stacks);
+    uint64_t unknown = 0;
+
+    if (!stacks)
+        return fb_fail(err, FB_EFORMAT, "%s: a frame of stackFrames is its own ancestor", f->name);
+    for (size_t i = 0; i < f->stacks.count; i++) {
+        const struct fb_trace_sample *s = &f->stacks.samples[i];
+
+        if (stacks[i] == UINT32_MAX)
+            unknown++;
+        else
+            fb_profile_sample_add(f->p, s->ns, thread_of(f, s->pid, s->tid),
+                                  (fb_stack_id){stacks[i]}, s->weight);
+    }
+    free(stacks);
+    f->p->has_times = f->p->ended = true;
+    report->samples_in = f->stacks.count;
+    if (unknown > 0)
+        fb_report_loss(report, "samples of a frame that the file does not have", unknown);
     return FB_OK;
 }
 
@@ -329,6 +352,8 @@ static enum fb_status file_finish(struct file *f, const struct fb_read_options *
         return r;
     if (type == TYPE_CPU)
         r = put_cpus(f, options, report, err);
+    else if (type == TYPE_SAMPLES)
+        r = put_stacks(f, report, err);
     else
         put_spans(f, report);
     if (was_cut)
@@ -347,6 +372,7 @@ enum fb_status fb_trace_event_read(struct fb_source *source, const struct fb_rea
     enum fb_status r;
 
     fb_json_in_start_source(&in, source);
+    f.stacks.p = f.p;
     take_file(&f, &in);
     r = fb_json_in_failed(&in) ? fb_json_in_fail(&in, f.name, err)
                                : file_finish(&f, options, in.cut, report, err);
@@ -355,6 +381,7 @@ enum fb_status fb_trace_event_read(struct fb_source *source, const struct fb_rea
         fb_v8_done(&f.cpus[i].v8);
     free(f.cpus);
     free(f.spans.items);
+    fb_trace_frames_done(&f.stacks);
     free(f.tids);
     fb_index_done(&f.threads);
     fb_buf_done(&f.args);

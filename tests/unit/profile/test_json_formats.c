@@ -29,6 +29,7 @@ static const struct {
     {"chunks.trace.json", "trace-event", NULL},
     {"chunks.trace.json", "trace-event", "spans"},
     {"spans.trace.json", "trace-event", NULL},
+    {"frames.trace.json", "trace-event", NULL},
     {"gecko.firefox.json", "firefox", NULL},
     {"shared.firefox.json", "firefox", NULL},
     {"packed.jfrconv.html", "jfrconv", NULL},
