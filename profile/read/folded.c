@@ -5,6 +5,8 @@
 #include "profile/read/folded_stack.h"
 #include "profile/read/text.h"
 
+enum { SNIFF_LINES = 100 };
+
 enum which { WHICH_COUNT, WHICH_BEFORE, WHICH_AFTER };
 
 struct state {
@@ -30,24 +32,33 @@ static bool is_empty(const char *text, const char *line, size_t len)
     return len == 0 || (line[0] == '#' && (line == text || line[-1] == '\n'));
 }
 
+/* The first line has a count, or most of the first lines have one, and one of those a ';': what
+ * other tools write above their stacks is not always a comment. */
 bool fb_folded_sniff(const void *head, size_t n)
 {
     const char *text = head;
+    size_t lines = 0, counts = 0, paths = 0;
 
     if (memchr(head, '\0', n))
         return false;
-    for (size_t at = 0; at < n;) {
+    for (size_t at = 0; at < n && lines < SNIFF_LINES;) {
         size_t len;
         const char *line = next_line(text, n, &at, &len), *why;
         double count;
 
         if (is_empty(text, line, len))
             continue;
-        if (at > n && n == FB_SNIFF_BYTES) /* a line that is longer than the head */
+        if (at > n && n == FB_SNIFF_BYTES && lines == 0) /* a line that is longer than the head */
             return memchr(line, ';', len) != NULL;
-        return fb_folded_count_cut(line, &len, &count, &why);
+        lines++;
+        if (!fb_folded_count_cut(line, &len, &count, &why))
+            continue;
+        if (lines == 1)
+            return true;
+        counts++;
+        paths += memchr(line, ';', len) != NULL;
     }
-    return false;
+    return paths > 0 && counts * 2 > lines;
 }
 
 /* Whether every line of the head ends in two counts. */

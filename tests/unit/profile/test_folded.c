@@ -53,6 +53,15 @@ static void what_is_no_stack_is_left_out(void **state)
     assert_string_equal(folded("a;b c 3 12\nx;y 1\n", NULL), "a;b c 3 12\nx;y 1\n");
 }
 
+static void what_stands_above_the_stacks_does_not_hide_them(void **state)
+{
+    (void)state;
+    assert_string_equal(folded("// made by x\na;b 1\na;c 2\nno count\na;b 3\n", NULL),
+                        "a;b 4\na;c 2\n");
+    assert_non_null(strstr(folded("name\tvalue\nx\t2\ny\t3\n", NULL), "no known profile format"));
+    assert_non_null(strstr(folded("a text\nof a;b 3\nlines\n", NULL), "no known profile format"));
+}
+
 static void two_counts_are_two_types_and_no_part_of_a_name(void **state)
 {
     static const char text[] = "a;b 5 7\na;c 1 3\na;gone 2 0\n";
@@ -176,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_stack_is_left_out),
+        cmocka_unit_test(what_stands_above_the_stacks_does_not_hide_them),
         cmocka_unit_test(two_counts_are_two_types_and_no_part_of_a_name),
         cmocka_unit_test(fractions_keep_their_sum),
         cmocka_unit_test(jobs_do_not_change_a_byte),
