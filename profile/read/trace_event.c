@@ -258,30 +258,32 @@ enum { TYPE_CPU, TYPE_SAMPLES, TYPE_SPANS, TYPES };
 static enum fb_status choose(const struct file *f, const struct fb_read_options *options,
                              struct fb_read_report *report, size_t *ret_type, struct fb_err *err)
 {
-    struct fb_value_type types[TYPES] = {[TYPE_CPU] = {.name = "cpu", .unit = "nanoseconds"},
-                                         [TYPE_SAMPLES] = {.name = "samples", .unit = "count"},
-                                         [TYPE_SPANS] = {.name = "spans", .unit = "nanoseconds"}};
-    size_t filled = 0, first = TYPES;
+    static const char *const names[TYPES] = {"cpu", "samples", "spans"};
+    static const char *const units[TYPES] = {"nanoseconds", "count", "nanoseconds"};
+    uint64_t counts[TYPES] = {0, f->stacks.count, f->spans.count};
+    struct fb_value_type types[TYPES]; /* that the file has, the default first */
+    size_t type_of[TYPES], n = 0, chosen = 0;
     enum fb_status r;
 
     for (size_t i = 0; i < f->cpus_count; i++)
-        types[TYPE_CPU].samples += f->cpus[i].v8.samples_count;
-    types[TYPE_SPANS].samples = f->spans.count;
-    types[TYPE_SAMPLES].samples = f->stacks.count;
-    for (size_t i = TYPES; i-- > 0;) {
-        filled += types[i].samples > 0;
-        first = types[i].samples > 0 ? i : first;
+        counts[TYPE_CPU] += f->cpus[i].v8.samples_count;
+    for (size_t i = 0; i < TYPES; i++) {
+        if (counts[i] == 0)
+            continue;
+        type_of[n] = i;
+        types[n++] = (struct fb_value_type){names[i], units[i], counts[i]};
     }
-    if (filled == 0)
+    if (n == 0)
         return fb_fail(err, FB_EFORMAT,
                        "%s: has neither a CPU profile nor samples, begin, end or complete events",
                        f->name);
-    r = fb_types_choose(f->name, types, TYPES, options->type, first, ret_type, err);
-    if (r == FB_OK && filled > 1)
-        fb_types_note(types, TYPES, *ret_type, report);
-    if (r == FB_OK)
-        f->p->type = fb_strings_put_z(&f->p->strings, types[*ret_type].name);
-    return r;
+    r = fb_types_choose(f->name, types, n, options->type, 0, &chosen, err);
+    if (r != FB_OK)
+        return r;
+    fb_types_note(types, n, chosen, report);
+    *ret_type = type_of[chosen];
+    f->p->type = fb_strings_put_z(&f->p->strings, types[chosen].name);
+    return FB_OK;
 }
 
 static enum fb_status put_cpus(struct file *f, const struct fb_read_options *options,
