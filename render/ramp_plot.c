@@ -185,7 +185,10 @@ static void bar_put(const struct page *page, const struct fb_plot_panel *p, size
         fb_buf_printf(page->out, " %.1f %%</title></rect>\n", share * 100);
         below += share;
     }
-    fb_plot_text(page->out, "tick m", x + width / 2, p->top + p->height + 16, s->name);
+    fb_buf_printf(page->out, "<text class=\"tick m\" x=\"%.1f\" y=\"%.1f\">", x + width / 2,
+                  p->top + p->height + 16);
+    fb_svg_cut_text_put(page->out, s->name, strlen(s->name), width * 1.15);
+    fb_buf_puts(page->out, "</text>\n");
 }
 
 static void layers_legend_put(const struct page *page, double top)

@@ -59,11 +59,31 @@ static void columns_add(struct fb_table *t, bool names, bool conns)
         {"heap_mb", "heap MB"},
         {"rss_mb", "rss MB"},
     };
-    static const char *const data[] = {
-        "name",     "mode",       "warmup",     "start_s",   "end_s",        "secs",
-        "sent",     "delivered",  "not_sent",   "errors",    "p90_ms",       "p99_point",
-        "cpu_s",    "cpu_span_s", "cpu_source", "node_busy", "node_softirq", "client_throttled_s",
-        "gc_share", "samples",    "yield",      "source",    "line",         "why"};
+    static const char *const data[] = {"name",
+                                       "mode",
+                                       "warmup",
+                                       "start_s",
+                                       "end_s",
+                                       "secs",
+                                       "sent",
+                                       "delivered",
+                                       "not_sent",
+                                       "errors",
+                                       "p90_ms",
+                                       "p99_point",
+                                       "cpu_s",
+                                       "cpu_span_s",
+                                       "cpu_source",
+                                       "bank_cpu_s",
+                                       "node_busy",
+                                       "node_softirq",
+                                       "client_throttled_s",
+                                       "gc_share",
+                                       "samples",
+                                       "yield",
+                                       "source",
+                                       "line",
+                                       "why"};
 
     if (names)
         fb_table_column(t, "step", "step", FB_ALIGN_LEFT);
@@ -94,6 +114,7 @@ static void data_add(struct fb_table *t, const struct fb_step *s)
     fb_table_number(t, s->cpu_s, 3);
     fb_table_number(t, s->cpu_span_s, 3);
     fb_table_text(t, s->cpu_source ? s->cpu_source : "");
+    fb_table_number(t, s->bank_cpu_s, 3);
     fb_table_number(t, s->node_busy, 3);
     fb_table_number(t, s->node_softirq, 3);
     fb_table_number(t, s->client_throttled_s, 1);

@@ -18,6 +18,8 @@ enum {
 
 static const double group_is_process = 0.02; /* relative */
 static const double least_covered = 0.98;    /* of a window */
+static const double same_span = 0.02;        /* of the metrics and the window */
+static const double same_cpu = 0.05;         /* by two sources */
 
 /* ---- CPU and memory ---- */
 
@@ -31,6 +33,31 @@ static void covered(const struct fb_profile *p, int64_t *from, int64_t *to)
         *from = p->counters.time_ns[0];
     if (*to > p->counters.time_ns[p->counters.rows - 1])
         *to = p->counters.time_ns[p->counters.rows - 1];
+}
+
+/* Two sources of one number: the source's own metrics of the arm, and the bank, over the whole of
+ * the stated window, which is about what the metrics span. */
+static void cpu_compare(struct fb_steps *steps, struct fb_step *s, const struct fb_profile *p)
+{
+    double window_s = (double)(s->end_ns - s->start_ns) / 1e9, cpu_ns;
+    const char *source = "control group";
+
+    if (isnan(s->cpu_s) || p->counters.rows == 0 || s->start_ns < p->counters.time_ns[0] ||
+        s->end_ns > p->counters.time_ns[p->counters.rows - 1] ||
+        fabs(s->cpu_span_s - window_s) > same_span * window_s)
+        return;
+    if (!fb_profile_counter_delta(p, "cgroup.cpu_ns", s->start_ns, s->end_ns, &cpu_ns)) {
+        source = "process";
+        if (!fb_profile_counter_delta(p, "process.cpu_ns", s->start_ns, s->end_ns, &cpu_ns))
+            return;
+    }
+    s->bank_cpu_s = cpu_ns / 1e9;
+    if (fabs(s->bank_cpu_s - s->cpu_s) > same_cpu * s->cpu_s)
+        fb_steps_warn(
+            steps,
+            "step %s: its source says %.2f s of CPU, the bank %.2f s of its %s, %+.1f %%: "
+            "ms per request is by the source",
+            s->name, s->cpu_s, s->bank_cpu_s, source, (s->bank_cpu_s / s->cpu_s - 1) * 100);
 }
 
 static void cpu_fill(struct fb_step *s, const struct fb_profile *p)
@@ -276,6 +303,7 @@ size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p)
 
         if (overlaps(s, p)) {
             overlapping++;
+            cpu_compare(steps, s, p);
             cpu_fill(s, p);
             coverage_warn(steps, s);
             pause_warn(steps, s, p);

@@ -62,6 +62,7 @@ static const size_t numbers[] = {
     N(sample_cpu_s),
     N(yield),
     N(gc_share),
+    N(bank_cpu_s),
 #undef N
 };
 

@@ -107,6 +107,7 @@ struct fb_step {
     double samples, sample_cpu_s; /* of the profile in the window: count, Σ weight × interval */
     double yield;                 /* sample_cpu_s / CPU of the same window     */
     double gc_share;              /* of the samples in layers of JIT and GC    */
+    double bank_cpu_s;            /* of the bank over [start, end], beside the source's own cpu_s */
     uint32_t health;              /* set of enum fb_step_health                */
     char *why; /* one sentence for each health mark, joined by "; "; "" if healthy */
     struct fb_step_counter *counters; /* in the order of the source */

@@ -334,9 +334,62 @@ static void a_yield_leaves_out_what_was_paused(void **state)
     fb_profile_free(p);
 }
 
+/* charged = sampled + sampler + others + unexplained, over the span of the counters. */
+static void the_account_of_a_step_adds_up(void **state)
+{
+    struct fb_profile *p = bank(SECOND / 4);
+    struct fb_steps *steps = window("1788725530\t1788725540\t100\t\t1000\n");
+    struct fb_coverage c;
+
+    (void)state;
+    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(c.is_group && c.span_s == 10);
+    assert_true(fabs(c.charged_s - 7.5) < 1e-9 && fabs(c.others_s - 2.5) < 1e-9);
+    assert_true(fabs(c.sampled_s - 5) < 1e-9); /* 500 samples that weigh 2 on average, of 5 ms */
+    assert_true(fabs(c.charged_s - c.sampled_s - c.sampler_s - c.others_s - c.unexplained_s) <
+                1e-9);
+    p->samples.count /=
+        3; /* samples of the last 40 s are lost: the step has its own all the same */
+    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(fabs(c.unexplained_s) < 1e-9);
+    p->samples.count = 750; /* and of a half of the step */
+    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(fabs(c.unexplained_s - 2.5) < 1e-9);
+    p->interval_ns = 0; /* of weights without a unit nothing follows */
+    assert_false(fb_coverage_measure(p, &steps->items[0], &c));
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
+/* Two sources of the arm's CPU time are held against each other. */
+static void a_log_that_says_another_cpu_time_than_the_bank_is_named(void **state)
+{
+    struct fb_profile *p = bank(0);
+    struct fb_steps *steps = NULL;
+    static const char text[] = "start\tend\toffered\tdelivered\tcpu_s\tcpu_span_s\n"
+                               "1788725530\t1788725540\t100\t100\t5.1\t10\n"
+                               "1788725540\t1788725550\t200\t200\t7\t10\n"
+                               "1788725550\t1788725560\t300\t300\t7\t30\n";
+    struct fb_err err;
+
+    (void)state;
+    assert_int_equal(fb_steps_parse(text, sizeof text - 1, "t", &steps, &err), FB_OK);
+    fb_steps_add_counters(steps, p);
+    assert_true(fabs(steps->items[0].bank_cpu_s - 5) < 1e-9);
+    assert_true(isnan(steps->items[2].bank_cpu_s)); /* its counters span something else */
+    assert_int_equal(steps->warnings_count, 2);     /* the other: three spans that differ */
+    assert_string_equal(steps->warnings[1],
+                        "step 200: its source says 7.00 s of CPU, the bank 5.00 s of its control "
+                        "group, -28.6 %: ms per request is by the source");
+    fb_steps_free(steps);
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_account_of_a_step_adds_up),
+        cmocka_unit_test(a_log_that_says_another_cpu_time_than_the_bank_is_named),
         cmocka_unit_test(a_mark_lasts_to_its_end_to_the_next_or_to_the_profiles),
         cmocka_unit_test(the_last_mark_takes_the_last_sample_in),
         cmocka_unit_test(a_step_takes_what_it_lacks_from_the_counters),
