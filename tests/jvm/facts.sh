@@ -86,9 +86,11 @@ unloading() {
 
 # Whole names, and both of one that was renamed.
 threads() {
-    local option own=-XX:-UseCompressedClassPointers
-    [ "$release" -lt 25 ] || own=-XX:+UseCompactObjectHeaders
-    for option in -XX:+UseSerialGC -XX:-UseCompressedOops $own; do
+    local option options="-XX:+UseSerialGC -XX:-UseCompressedOops"
+    [ "$release" -lt 25 ] || options="-XX:+UseSerialGC -XX:+UseCompactObjectHeaders"
+    [ "${FB_SLOW:-}" != 1 ] || options+=" -XX:-UseCompressedOops -XX:+UseG1GC"
+    [ "${FB_SLOW:-}" != 1 ] || [ "$release" -ge 25 ] || options+=" -XX:-UseCompressedClassPointers"
+    for option in $options; do
         named 2.6 -Xshare:off $option
         "$flamebank" threads --rules jvm "$bank" > list
         grep -q '^worker-with-a-name-that-the-kernel-cuts ' list || fail "$option: $(cat list)"
