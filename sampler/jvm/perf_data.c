@@ -41,6 +41,7 @@ static const struct {
 };
 
 static const char frequency_name[] = "sun.os.hrt.frequency";
+static const char unloads_name[] = "java.cls.unloadedClasses";
 
 struct place {
     uint64_t address;
@@ -92,6 +93,8 @@ static void entry_take(uint64_t entry, uint32_t length)
         !fb_jvm_read_8(entry + FB_JVM_PERF_ENTRY_TYPE, &type) || type != 'J' || name_at >= length ||
         data_at > length - 8 || !name_read(entry + name_at, name))
         return;
+    if (strcmp(name, unloads_name) == 0)
+        fb_jvm_unloads_publish(entry + data_at);
     if (strcmp(name, frequency_name) == 0)
         fb_jvm_read_64(entry + data_at, &perf.frequency);
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0] && perf.count < PLACES_MAX; i++)

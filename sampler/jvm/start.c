@@ -12,6 +12,7 @@
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
 #include "sampler/jvm/signal/code.h"
+#include "sampler/jvm/signal/memo.h"
 #include "sampler/jvm/signal/names.h"
 #include "sampler/jvm/signal/vm.h"
 #include "sampler/jvm/stubs.h"
@@ -306,6 +307,7 @@ static bool memory_take(void)
     if (names == NULL)
         return false;
     fb_jvm_names_init(names, &fb_jvm.layout);
+    fb_jvm.memo = fb_memory_map(FB_JVM_MEMO_BYTES);
     fb_jvm.cache = fb_memory_map(FB_JVM_CACHE_BYTES);
     return fb_jvm.cache != NULL;
 }
@@ -335,6 +337,7 @@ static void ready_look(const struct fb_self_read *r)
         return;
     }
     vm.cache = fb_jvm.cache;
+    vm.memo = fb_jvm.memo;
     fb_jvm = vm;
     jvm.state = FB_JVM_WALKED;
     faults_unblock();

@@ -109,33 +109,6 @@ bool fb_jvm_nmethod_entry(uint64_t nmethod, uint64_t *ret_entry)
     return true;
 }
 
-/* --- methods --------------------------------------------------------------------- */
-
-bool fb_jvm_method_is_plausible(uint64_t method)
-{
-    uint64_t constant;
-    uint64_t pool;
-
-    return fb_jvm_is_pointer(method) &&
-           fb_jvm_field_64(method, fb_jvm.layout.method_const, &constant) &&
-           fb_jvm_is_pointer(constant) &&
-           fb_jvm_field_64(constant, fb_jvm.layout.const_pool, &pool) && fb_jvm_is_pointer(pool);
-}
-
-int32_t fb_jvm_method_bci(uint64_t method, uint64_t bytecode)
-{
-    uint64_t constant;
-    uint16_t size;
-    uint64_t first;
-
-    if (!fb_jvm_field_64(method, fb_jvm.layout.method_const, &constant) ||
-        !fb_jvm_field_16(constant, fb_jvm.layout.const_code_size, &size))
-        return FB_JVM_BCI_UNKNOWN;
-    first = constant + (uint32_t)fb_jvm.layout.const_size;
-    return bytecode >= first && bytecode - first < size ? (int32_t)(bytecode - first)
-                                                        : FB_JVM_BCI_UNKNOWN;
-}
-
 /* --- debug information ----------------------------------------------------------- */
 
 /* Where the parts of an nmethod are. */

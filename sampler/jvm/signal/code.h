@@ -64,10 +64,4 @@ bool fb_jvm_blob_code(uint64_t blob, uint64_t *ret_begin, int32_t *ret_complete)
 /* Where a compiled method is entered by those that know it. */
 bool fb_jvm_nmethod_entry(uint64_t nmethod, uint64_t *ret_entry);
 
-/* Could it be a Method? */
-bool fb_jvm_method_is_plausible(uint64_t method);
-
-/* The bci of a pointer into the method's bytecodes, or FB_JVM_BCI_UNKNOWN. */
-int32_t fb_jvm_method_bci(uint64_t method, uint64_t bytecode);
-
 #endif

@@ -102,7 +102,8 @@ void fb_jvm_view_take(struct fb_jvm_view *view, struct fb_jvm_seat *seat, uint64
 {
     const struct fb_jvm_layout *l = &fb_jvm.layout;
 
-    *view = (struct fb_jvm_view){.thread = thread_find(seat, hint, sp)};
+    *view =
+        (struct fb_jvm_view){.thread = thread_find(seat, hint, sp), .unloads = fb_jvm_unloads()};
     if (view->thread == 0)
         return;
     anchor_read(view);

@@ -27,6 +27,7 @@ struct fb_jvm_view {
     uint64_t anchor_sp; /* where it left Java, 0: it has not, or that is behind us */
     uint64_t anchor_pc;
     uint64_t anchor_fp;
+    uint64_t unloads;      /* memo.h */
     uint64_t continuation; /* the ContinuationEntry of a mounted virtual thread, 0: none */
     uint64_t taken_pc;     /* being deoptimised: where the frame was ... */
     uint64_t caller_sp;    /* ... and its caller; 0: none is */

@@ -9,6 +9,21 @@ struct fb_jvm fb_jvm;
 _Atomic bool fb_jvm_is_active;
 _Thread_local bool fb_jvm_thread_open __attribute__((tls_model("initial-exec")));
 
+static _Atomic uint64_t unloads_at;
+
+void fb_jvm_unloads_publish(uint64_t address)
+{
+    atomic_store_explicit(&unloads_at, address, memory_order_relaxed);
+}
+
+uint64_t fb_jvm_unloads(void)
+{
+    uint64_t at = atomic_load_explicit(&unloads_at, memory_order_relaxed);
+    uint64_t count;
+
+    return at != 0 && fb_jvm_read_64(at, &count) ? count : UINT64_MAX;
+}
+
 static _Atomic(const struct fb_jvm_stubs *) current_stubs;
 
 void fb_jvm_stubs_publish(const struct fb_jvm_stubs *stubs)

@@ -43,6 +43,7 @@ struct fb_jvm {
     uint64_t entries_high;
     uint64_t call_stub_return;
     void *cache; /* FB_JVM_CACHE_BYTES (code.h), zeroed; NULL: none */
+    void *memo;  /* FB_JVM_MEMO_BYTES (memo.h), zeroed; NULL: none */
 };
 
 /* What the JVM generated for itself, sorted, disjoint; immutable once published. */
@@ -142,6 +143,12 @@ static inline bool fb_jvm_is_pointer(uint64_t address)
 }
 
 void fb_jvm_activate(bool active);
+
+/* The helper's: where the JVM counts the classes that it has unloaded. */
+void fb_jvm_unloads_publish(uint64_t address);
+
+/* That count now, FB_JVM_UNLOADS_UNKNOWN (memo.h): there is none. */
+uint64_t fb_jvm_unloads(void);
 
 /* The helper's: a list that stays for ever. */
 void fb_jvm_stubs_publish(const struct fb_jvm_stubs *stubs);

@@ -7,6 +7,7 @@
 #include "sampler/jvm/signal/code.h"
 #include "sampler/jvm/signal/cpu.h"
 #include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/memo.h"
 #include "sampler/jvm/signal/names.h"
 #include "sampler/jvm/signal/vm.h"
 #include "sampler/signal/cpu.h"
@@ -66,8 +67,7 @@ static void put_plain(uint64_t *pcs, unsigned *depth, unsigned max, enum fb_jvm_
                       const char *text)
 {
     put(pcs, depth, max,
-        fb_jvm_word(kind, FB_JVM_TIER_UNKNOWN, FB_JVM_BCI_UNKNOWN,
-                    fb_jvm_blob_name((uint64_t)(uintptr_t)text)));
+        fb_jvm_word(kind, FB_JVM_TIER_UNKNOWN, FB_JVM_BCI_UNKNOWN, fb_jvm_memo_plain(text)));
 }
 
 /* --- is it a return address? ----------------------------------------------------- */
@@ -242,30 +242,33 @@ static bool leave_call_stub(struct fb_jvm_view *view, struct fb_jvm_frame *f)
 
 /* --- the interpreter ------------------------------------------------------------- */
 
-static void put_interpreted(uint64_t *pcs, unsigned *depth, unsigned max, uint64_t method,
-                            int32_t bci)
+static void put_interpreted(const struct fb_jvm_view *view, uint64_t *pcs, unsigned *depth,
+                            unsigned max, const struct fb_jvm_memo_facts *method, int32_t bci)
 {
     put(pcs, depth, max,
-        fb_jvm_word(FB_JVM_INTERPRETED, FB_JVM_TIER_INTERPRETER, bci, fb_jvm_method_name(method)));
+        fb_jvm_word(FB_JVM_INTERPRETED, FB_JVM_TIER_INTERPRETER, bci,
+                    fb_jvm_memo_name(method, view->unloads)));
 }
 
 /* A frame that stands: method and pointer to the bytecode are below fp. */
-static bool leave_interpreted(struct fb_jvm_frame *f, uint64_t *pcs, unsigned *depth, unsigned max)
+static bool leave_interpreted(const struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
+                              unsigned *depth, unsigned max)
 {
     struct caller c = {.fp_known = true};
     int32_t bci = FB_JVM_BCI_UNKNOWN;
+    struct fb_jvm_memo_facts facts;
     uint64_t method;
     uint64_t bytecode;
 
     if (!f->fp_known || f->fp < f->sp ||
         !load(f, words_from(f->fp, FB_JVM_INTERPRETER_METHOD), &method) ||
-        !fb_jvm_method_is_plausible(method))
+        !fb_jvm_memo_read(method, &facts))
         return false;
     if (f->regs != NULL)
-        bci = fb_jvm_method_bci(method, fb_jvm_cpu_bytecode(f->regs));
+        bci = fb_jvm_memo_bci(&facts, fb_jvm_cpu_bytecode(f->regs));
     if (bci == FB_JVM_BCI_UNKNOWN && load(f, words_from(f->fp, FB_JVM_CPU_BCP), &bytecode))
-        bci = fb_jvm_method_bci(method, bytecode);
-    put_interpreted(pcs, depth, max, method, bci);
+        bci = fb_jvm_memo_bci(&facts, bytecode);
+    put_interpreted(view, pcs, depth, max, &facts, bci);
     if (!load(f, words_from(f->fp, FB_JVM_INTERPRETER_SENDER_SP), &c.sp) ||
         !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
         return false;
@@ -313,14 +316,16 @@ static bool leave_by_register(struct fb_jvm_frame *f)
 }
 
 /* Where methods begin the frame is about to be built, or there is none (intrinsics). */
-static bool leave_entry(struct fb_jvm_frame *f, uint64_t *pcs, unsigned *depth, unsigned max)
+static bool leave_entry(const struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
+                        unsigned *depth, unsigned max)
 {
+    struct fb_jvm_memo_facts facts;
     uint64_t method = fb_jvm_cpu_method(f->regs);
     struct caller c;
 
-    if (!fb_jvm_method_is_plausible(method) || is_built(f, method))
+    if (!fb_jvm_memo_read(method, &facts) || is_built(f, method))
         return false;
-    put_interpreted(pcs, depth, max, method, 0);
+    put_interpreted(view, pcs, depth, max, &facts, 0);
     if (f->fp_known && f->fp >= f->sp && f->fp - f->sp < FB_JVM_CPU_FIXED * 8 && leave_by_fp(f))
         return true;
     if (caller_by_state(f, FB_JVM_FRAME_NONE, 0, &c) && is_java_return(c.pc)) {
@@ -453,11 +458,11 @@ static bool leave(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pc
     if (f->regs != NULL && f->pc >= fb_jvm.entries_low && f->pc < fb_jvm.entries_high) {
         unsigned before = *depth;
 
-        if (leave_entry(f, pcs, depth, max))
+        if (leave_entry(view, f, pcs, depth, max))
             return true;
         *depth = before;
     }
-    return leave_interpreted(f, pcs, depth, max);
+    return leave_interpreted(view, f, pcs, depth, max);
 }
 
 enum fb_jvm_end fb_jvm_walk(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,

@@ -13,6 +13,7 @@
 #include "sampler/jvm/layout_known.h"
 #include "sampler/jvm/signal/cpu.h"
 #include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/memo.h"
 #include "sampler/jvm/signal/walker.h"
 #include "sampler/real.h"
 #include "tests/unit/sampler/fake_code_cache.h"
@@ -190,6 +191,32 @@ static void interpreted_frames_are_left_by_fp(void **ctx)
     assert_int_equal(walk(), FB_JVM_END_NATIVE);
     expect_frame(0, FB_JVM_INTERPRETED, 17, interpreted);
     expect_outer_and_native(1);
+}
+
+/* Memory of methods is used again when classes were unloaded, and at no other time. */
+static void a_name_is_kept_until_classes_are_unloaded(void **ctx)
+{
+    static _Alignas(64) uint8_t slots[FB_JVM_MEMO_BYTES];
+    struct fake_symbol *was = interpreted->constant->pool->slots[3];
+    uint32_t first = 0;
+
+    (void)ctx;
+    memset(slots, 0, sizeof slots);
+    for (uint64_t unloads = 5; unloads <= 7; unloads++) {
+        if (unloads == 5)
+            begin(17);
+        fb_jvm.memo = slots;
+        view.unloads = unloads < 7 ? 5 : 6;
+        interpreted_frame_put(30, 36, 5, returns_to(&outer_code, 80), 17);
+        outer_frame_put(36);
+        at(interpreter.code + 400, 10, word(30), false);
+        assert_int_equal(walk(), FB_JVM_END_NATIVE);
+        if (unloads == 5)
+            first = fb_jvm_word_name(pcs[0]);
+        assert_true((fb_jvm_word_name(pcs[0]) == first) == (unloads < 7));
+        interpreted->constant->pool->slots[3] = inner->constant->pool->slots[3];
+    }
+    interpreted->constant->pool->slots[3] = was;
 }
 
 static void the_call_stub_says_where_java_was_left_before(void **ctx)
@@ -650,6 +677,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_frames_are_left_by_their_size),
         cmocka_unit_test(interpreted_frames_are_left_by_fp),
+        cmocka_unit_test(a_name_is_kept_until_classes_are_unloaded),
         cmocka_unit_test(the_call_stub_says_where_java_was_left_before),
         cmocka_unit_test(an_anchor_below_or_off_the_stack_is_none),
         cmocka_unit_test(a_deoptimised_frame_keeps_its_pc),
