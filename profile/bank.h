@@ -46,6 +46,11 @@ enum fb_status fb_bank_write(const struct fb_profile *p, const char *path, struc
 enum fb_status fb_bank_mark(const char *path, const char *name, int64_t wall_ns, double offered,
                             uint8_t flags, struct fb_err *err);
 
+/* Appends labels, "K=V" each, to the manifest in the same way; the arm may have ended.  A label
+ * that is there already gets the new value. */
+enum fb_status fb_bank_label(const char *path, const char *const *labels, size_t count,
+                             struct fb_err *err);
+
 /* Asks the arm to pause (FB_EVENT_ASK_PAUSE) or to resume, and waits until it says in the bank that
  * it did: within a second where it is not held up.  FB_EIO: no answer. */
 enum fb_status fb_bank_ask(const char *path, enum fb_event_kind ask, int64_t wall_ns,

@@ -16,6 +16,7 @@
 enum {
     NAME_MAX_BYTES = 200,
     PAYLOAD_MAX = 256,
+    LABEL_PREFIX = 6,       /* "label." */
     TAIL_BYTES = 64 << 10,  /* an END and all that others added before it was seen */
     ANSWER_BYTES = 4 << 20, /* what an arm writes in a second or two */
     ANSWER_LOOK_NS = 20000000,
@@ -24,6 +25,7 @@ enum {
 struct appender {
     int fd;
     const char *path;
+    bool may_have_ended; /* what is added is true of an ended run as well */
     uint64_t run_id;
     uint32_t crc_table[256];
 };
@@ -124,27 +126,29 @@ static enum fb_status append_locked(struct appender *a, enum fb_chunk_type type,
                                 .run_id = a->run_id,
                                 .raw_length = (uint32_t)length,
                                 .stored_length = (uint32_t)length};
-    uint8_t chunk[FB_CHUNK_ALIGN + FB_CHUNK_HEADER_SIZE + PAYLOAD_MAX + FB_CHUNK_ALIGN] = {0};
+    uint8_t *chunk;
     struct stat st;
     size_t lead, n;
     ssize_t done;
 
     if (fstat(a->fd, &st) != 0)
         return fb_fail_errno(err, "%s: cannot be examined", a->path);
-    if (has_ended(a, st.st_size))
+    if (!a->may_have_ended && has_ended(a, st.st_size))
         return fb_fail(err, FB_EFORMAT,
                        "%s: its arm has ended, so nothing can be marked in it any more", a->path);
     lead = fb_chunk_padding((size_t)st.st_size);
+    n = lead + FB_CHUNK_HEADER_SIZE + length + fb_chunk_padding(length);
+    chunk = fb_alloc(n);
     fb_chunk_header_store(chunk + lead, &h, payload, a->crc_table);
     memcpy(chunk + lead + FB_CHUNK_HEADER_SIZE, payload, length);
-    n = lead + FB_CHUNK_HEADER_SIZE + length + fb_chunk_padding(length);
     do {
         done = write(a->fd, chunk, n);
     } while (done < 0 && errno == EINTR);
+    free(chunk);
     *ret_end = st.st_size + (off_t)n;
     if (done != (ssize_t)n)
         return done < 0 ? fb_fail_errno(err, "%s: cannot be written", a->path)
-                        : fb_fail(err, FB_EIO, "%s: only a part of the mark was written", a->path);
+                        : fb_fail(err, FB_EIO, "%s: only a part of it was written", a->path);
     return FB_OK;
 }
 
@@ -168,7 +172,7 @@ static enum fb_status header_check(struct appender *a, struct fb_err *err)
 
     if (pread(a->fd, header, sizeof header, 0) != (ssize_t)sizeof header ||
         !fb_bank_sniff(header, sizeof header))
-        return fb_fail(err, FB_EFORMAT, "%s: not a bank, so no mark can be added to it", a->path);
+        return fb_fail(err, FB_EFORMAT, "%s: not a bank, so nothing can be added to it", a->path);
     if (fb_wire_load_le(header + 8, 2) != FB_BANK_MAJOR)
         return fb_fail(err, FB_EUNSUPPORTED, "%s: is of a bank format version other than %d",
                        a->path, FB_BANK_MAJOR);
@@ -194,7 +198,7 @@ static enum fb_status appender_open(struct appender *a, const char *path, struct
 enum fb_status fb_bank_mark(const char *path, const char *name, int64_t wall_ns, double offered,
                             uint8_t flags, struct fb_err *err)
 {
-    struct appender a;
+    struct appender a = {0};
     uint8_t payload[PAYLOAD_MAX];
     off_t end;
     enum fb_status r = appender_open(&a, path, err);
@@ -203,6 +207,35 @@ enum fb_status fb_bank_mark(const char *path, const char *name, int64_t wall_ns,
         return r;
     r = append(&a, FB_CHUNK_MARKS, payload,
                encode_mark(payload, sizeof payload, name, wall_ns, offered, flags), &end, err);
+    (void)close(a.fd);
+    return r;
+}
+
+enum fb_status fb_bank_label(const char *path, const char *const *labels, size_t count,
+                             struct fb_err *err)
+{
+    struct appender a = {.may_have_ended = true};
+    struct fb_wire_out out = {.cap = FB_WIRE_VARINT_MAX};
+    uint8_t *payload;
+    off_t end;
+    enum fb_status r = appender_open(&a, path, err);
+
+    if (r != FB_OK)
+        return r;
+    for (size_t i = 0; i < count; i++)
+        out.cap += 2 * FB_WIRE_VARINT_MAX + LABEL_PREFIX + strlen(labels[i]);
+    out.data = payload = fb_alloc(out.cap);
+    fb_wire_put_varint(&out, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t key = (size_t)(strchr(labels[i], '=') - labels[i]);
+
+        fb_wire_put_varint(&out, LABEL_PREFIX + key);
+        fb_wire_put_bytes(&out, "label.", LABEL_PREFIX);
+        fb_wire_put_bytes(&out, labels[i], key);
+        fb_wire_put_blob(&out, labels[i] + key + 1, strlen(labels[i] + key + 1));
+    }
+    r = append(&a, FB_CHUNK_MANIFEST, payload, out.len, &end, err);
+    free(payload);
     (void)close(a.fd);
     return r;
 }
@@ -244,7 +277,7 @@ enum fb_status fb_bank_ask(const char *path, enum fb_event_kind ask, int64_t wal
 {
     const struct timespec look = {0, ANSWER_LOOK_NS};
     enum fb_event_kind answer = ask == FB_EVENT_ASK_PAUSE ? FB_EVENT_PAUSED : FB_EVENT_RESUMED;
-    struct appender a;
+    struct appender a = {0};
     uint8_t payload[PAYLOAD_MAX];
     off_t end;
     enum fb_status r = appender_open(&a, path, err);
