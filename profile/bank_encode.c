@@ -89,6 +89,7 @@ static void chunk_end(struct encoder *e, enum fb_chunk_type type)
     fb_buf_add(e->out, header, sizeof header);
     fb_buf_add(e->out, stored, h.stored_length);
     fb_buf_add(e->out, zeros, fb_chunk_padding(h.stored_length));
+    fb_buf_drain(e->out);
     fb_buf_done(&packed);
     e->raw_len = 0;
 }
