@@ -91,7 +91,7 @@ threads() {
     [ "${FB_SLOW:-}" != 1 ] || options+=" -XX:-UseCompressedOops -XX:+UseG1GC"
     [ "${FB_SLOW:-}" != 1 ] || [ "$release" -ge 25 ] || options+=" -XX:-UseCompressedClassPointers"
     for option in $options; do
-        named 2.6 -Xshare:off $option
+        named 4 -Xshare:off $option # a name is looked at within two seconds
         "$flamebank" threads --rules jvm "$bank" > list
         grep -q '^worker-with-a-name-that-the-kernel-cuts ' list || fail "$option: $(cat list)"
         grep -q '^churner-of-many-small-objects ' list || fail "$option: $(cat list)"
