@@ -15,9 +15,6 @@ enum {
     /* From 23 on offsets in blobs are short: _frame_complete_offset, _metadata_offset. */
     FB_JVM_RELEASE_SHORT_OFFSETS = 23,
 
-    /* From 20 on interpreted frames of aarch64 have a word for the extended sp. */
-    FB_JVM_RELEASE_EXTENDED_SP = 20,
-
     /* 11 to 25: words from fp in an interpreted frame, on all CPUs. */
     FB_JVM_INTERPRETER_SENDER_SP = -1,
     FB_JVM_INTERPRETER_METHOD = -3,

@@ -312,7 +312,8 @@ static bool memory_take(void)
     return fb_jvm.cache != NULL;
 }
 
-static void ready_look(const struct fb_self_read *r)
+/* What is wrong while the JVM makes itself may be right in a moment, as with tables_take(). */
+static void ready_look(const struct fb_self_read *r, bool patient)
 {
     struct fb_jvm vm = fb_jvm;
     uint32_t threads;
@@ -324,7 +325,7 @@ static void ready_look(const struct fb_self_read *r)
         ready = code_read(r, &vm);
     if (ready == READY)
         ready = thread_read(r, &vm, &threads);
-    if (ready == WRONG)
+    if (ready == WRONG && !patient)
         refuse(wrong_text);
     if (ready != READY)
         return;
@@ -412,7 +413,7 @@ void fb_jvm_look(uint64_t now_ns)
             alive_look(&reader);
         else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < RELOCATION_NS)) {
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
-            ready_look(&reader);
+            ready_look(&reader, now_ns - jvm.since_ns < SLOW_NS);
         }
         if (jvm.state == FB_JVM_WALKED)
             fb_jvm_stubs_look(&reader, jvm.path, jvm.bias);

@@ -6,13 +6,11 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "sampler/jvm/layout_known.h"
 #include "sampler/jvm/signal/vm.h"
 
-#define FB_JVM_CPU_BCP                                                                             \
-    (fb_jvm.layout.release >= FB_JVM_RELEASE_EXTENDED_SP ? -9 : -8) /* words from fp */
+#define FB_JVM_CPU_BCP      (-9)
 #define FB_JVM_CPU_WRAPPER  (-8)
-#define FB_JVM_CPU_FIXED    9
+#define FB_JVM_CPU_FIXED    10
 #define FB_JVM_CPU_BUILDING 65536 /* sp is below all that the method may push */
 
 static inline uint64_t fb_jvm_cpu_thread(const mcontext_t *regs)
