@@ -2,7 +2,7 @@
 # torture.sh LIBRARY HOSTS ROW: a JVM at its worst under the highest rate of signals.  Its own result is the same,
 # nothing is said, it ends in time, and the bank is whole.
 #
-# FB_JVM_SECONDS: how long a row runs (2; the gate: 60, in runs of 10).  Rows are "jdk | options | program".
+# FB_JVM_RELEASES: other JDKs than the row's.  FB_JVM_SECONDS: how long a row runs (2; the gate: 60, in runs of 10).  Rows are "jdk | options | program".
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 seconds=${FB_JVM_SECONDS:-2}
 everything='mixed stubs reflection allocation collections recursion overflows exceptions faults threads locks unloading'
@@ -49,7 +49,7 @@ run() {
         whole "$bank"
         "$flamebank" check "$bank" > check.out 2>&1 || fail "$clock: $java $*: $(cat check.out)"
     done
-    [ "$(fact banks/java.*.fbank samples)" -gt 50 ] || fail "$clock: $java $*: few samples"
+    [ "$(fact banks/*.fbank samples)" -gt 50 ] || fail "$clock: $java $*: few samples"
 }
 
 # What the program prints; -Xcheck:jni prints what it finds to the same place.
@@ -82,7 +82,7 @@ torture() {
         left=$((left - part))
         [ "$clock" = cpu ] && read -r clock hz < <(clock_for_storms) || { clock=cpu hz=1000; }
     done
-    echo "JDK $1: $(fact banks/java.*.fbank samples) samples in the last run"
+    echo "JDK $1: $(fact banks/*.fbank samples) samples in the last run"
     ran=1
 }
 
@@ -90,7 +90,7 @@ row() {
     local name releases options program release ran=
     while IFS='|' read -r name releases options program; do
         [ "$(echo $name)" = "$1" ] || continue
-        for release in $releases; do
+        for release in ${FB_JVM_RELEASES:-$releases}; do
             torture "$release" "$(echo $options)" "$(echo $program)"
         done
         [ -n "$ran" ] || skip "no JDK of $releases here has it"
