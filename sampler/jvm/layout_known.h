@@ -15,6 +15,11 @@ enum {
     /* From 23 on offsets in blobs are short: _frame_complete_offset, _metadata_offset. */
     FB_JVM_RELEASE_SHORT_OFFSETS = 23,
 
+    /* 11 to 25, by default: pages of 4 KiB of its zones (red, yellow, reserved), each at least one
+     * page of the machine's. */
+    FB_JVM_GUARD_PAGES = 4,
+    FB_JVM_GUARD_ZONES = 3,
+
     /* 11 to 25: words from fp in an interpreted frame, on all CPUs. */
     FB_JVM_INTERPRETER_SENDER_SP = -1,
     FB_JVM_INTERPRETER_METHOD = -3,

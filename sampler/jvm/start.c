@@ -11,6 +11,7 @@
 #include "sampler/fault.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
+#include "sampler/jvm/layout_known.h"
 #include "sampler/jvm/signal/code.h"
 #include "sampler/jvm/signal/memo.h"
 #include "sampler/jvm/signal/names.h"
@@ -312,6 +313,14 @@ static bool memory_take(void)
     return fb_jvm.cache != NULL;
 }
 
+static uint32_t guard_bytes(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    uint32_t zones = page > 0 && page < 1 << 20 ? (uint32_t)page * FB_JVM_GUARD_ZONES : 0;
+
+    return zones > FB_JVM_GUARD_PAGES * 4096 ? zones : FB_JVM_GUARD_PAGES * 4096;
+}
+
 /* What is wrong while the JVM makes itself may be right in a moment, as with tables_take(). */
 static void ready_look(const struct fb_self_read *r, bool patient)
 {
@@ -319,6 +328,7 @@ static void ready_look(const struct fb_self_read *r, bool patient)
     uint32_t threads;
     enum ready ready;
 
+    vm.guard_bytes = guard_bytes();
     vm.block_header = ((uint32_t)vm.layout.block_size + 7) & ~7u;
     ready = heaps_read(r, &vm);
     if (ready == READY)

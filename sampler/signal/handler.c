@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "sampler/jvm/signal/vm.h"
 #include "sampler/signal/code_map.h"
 #include "sampler/signal/cpu.h"
 #include "sampler/signal/keep.h"
@@ -120,7 +121,7 @@ static bool stack_is_small(const struct fb_task *t, const ucontext_t *uc)
     struct fb_walk_range stack = fb_task_stack(t);
 
     if (here >= stack.low && here < stack.top)
-        return here - stack.low < OWN_ROOM;
+        return here - stack.low < OWN_ROOM + (fb_jvm_active() ? fb_jvm.guard_bytes : 0);
     if ((uc->uc_stack.ss_flags & SS_DISABLE) || here < low || here - low >= uc->uc_stack.ss_size)
         return false;
     return here - low < ALTERNATE_ROOM;

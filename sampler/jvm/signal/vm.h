@@ -42,8 +42,9 @@ struct fb_jvm {
     uint64_t entries_low; /* in it: where methods begin */
     uint64_t entries_high;
     uint64_t call_stub_return;
-    void *cache; /* FB_JVM_CACHE_BYTES (code.h), zeroed; NULL: none */
-    void *memo;  /* FB_JVM_MEMO_BYTES (memo.h), zeroed; NULL: none */
+    uint32_t guard_bytes; /* at the low end of its threads' stacks, where a touch is an overflow */
+    void *cache;          /* FB_JVM_CACHE_BYTES (code.h), zeroed; NULL: none */
+    void *memo;           /* FB_JVM_MEMO_BYTES (memo.h), zeroed; NULL: none */
 };
 
 /* What the JVM generated for itself, sorted, disjoint; immutable once published. */
