@@ -438,6 +438,7 @@ static void take_sample(struct reader *r, const struct entry *e)
     if (r->period == 0)
         r->period = s.period;
     r->is_uneven = r->is_uneven || s.period != r->period;
+    s.time += (uint64_t)r->file.wall_offset_ns;
     fb_profile_sample_add(r->p, (int64_t)(s.time & INT64_MAX), t->id, stack,
                           r->by_period ? s.period & INT64_MAX : 1);
 }
@@ -519,6 +520,7 @@ static void describe(struct reader *r, const char *event)
     if (f->cmdline)
         fb_profile_manifest_set(r->p, "perf.cmdline", f->cmdline);
     r->p->has_times = (f->attrs[0].sample_type & FB_PERF_HAS_TIME) != 0;
+    r->p->wall_offset_ns = f->wall_offset_ns;
     r->p->ended = !f->is_torn;
     fb_profile_span_update(r->p);
 }

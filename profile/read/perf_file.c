@@ -20,6 +20,7 @@ enum {
     FEATURE_VERSION = 5,
     FEATURE_CMDLINE = 11,
     FEATURE_EVENT_DESC = 12,
+    FEATURE_CLOCK_DATA = 29,
     MISC_BUILD_ID_SIZE = 1 << 15,
 };
 
@@ -288,6 +289,10 @@ static void read_feature(struct fb_perf_file *f, unsigned feature, struct span s
         break;
     case FEATURE_EVENT_DESC:
         read_event_desc(f, s);
+        break;
+    case FEATURE_CLOCK_DATA: /* version, clock, the wall clock's time and that clock's, at once */
+        if (s.n >= 24 && fb_perf_u32(s.at) == 1)
+            f->wall_offset_ns = (int64_t)(fb_perf_u64(s.at + 8) - fb_perf_u64(s.at + 16));
         break;
     default:
         break;

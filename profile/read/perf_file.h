@@ -89,6 +89,8 @@ struct fb_perf_file {
     struct fb_perf_build_id *build_ids;
     size_t build_ids_count, build_ids_room;
     char *hostname, *release, *version, *cmdline; /* NULL: not said */
+    int64_t
+        wall_offset_ns; /* wall clock - the clock of the times; 0 not said (no perf record -k) */
     bool is_pipe, is_torn;
 };
 

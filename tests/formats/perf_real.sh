@@ -30,3 +30,11 @@ if grep -q '_\[k\]' <("$flamebank" fold a.txt) && [ "$(head -c 16 /proc/kallsyms
     diff <(stacks a.data) <(stacks a.txt) > names.diff || { echo "other names:"; head -20 names.diff; exit 1; }
     echo "kernel frames have the same names"
 fi
+
+# With -k the times are those of the wall clock.
+if record -k CLOCK_MONOTONIC -e cpu-clock -g -o k.data -- gzip -c /usr/bin/perl; then
+    ms=$("$flamebank" convert k.data - --to timed 2> /dev/null | awk -F'[\t.]' 'END { print $1 }')
+    age=$(($(date +%s) - ms / 1000))
+    [ "$age" -ge 0 ] && [ "$age" -lt 60 ] || { echo "the last sample is $age s old"; exit 1; }
+    echo "times are of the wall clock"
+fi
