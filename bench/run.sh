@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|text|json|size|symbols|layers|counters|toggle|overhead|jvm]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|text|json|binary|size|symbols|layers|counters|toggle|overhead|jvm]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -78,6 +78,10 @@ fi
 if wants json; then
     echo "== profiles in JSON, read and written"
     "$build/bench/bench_json"
+fi
+if wants binary; then
+    echo "== profiles in pprof and JFR, read"
+    "$build/bench/bench_binary"
 fi
 if wants diff; then
     echo "== diff of two banks of 1,000,000 samples"

@@ -129,6 +129,26 @@ fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_fr
     return id;
 }
 
+/* Below a node that is the newest everything is new. */
+fb_stack_id fb_profile_stack_put_all(struct fb_profile *p, const fb_frame_id *frames, size_t n)
+{
+    fb_stack_id stack = FB_STACK_ROOT;
+    struct fb_stack *to;
+
+    while (n > 0 && stack.n + 1 < p->stacks_count)
+        stack = fb_profile_stack_put(p, stack, frames[--n]);
+    if (n == 0)
+        return stack;
+    fb_vec_reserve(&p->stacks, &p->stacks_room, p->stacks_count + n, sizeof *p->stacks);
+    to = p->stacks + p->stacks_count;
+    p->stacks_count += n;
+    while (n > 0) {
+        *to++ = (struct fb_stack){stack, frames[--n]};
+        stack.n = (uint32_t)(to - p->stacks) - 1;
+    }
+    return stack;
+}
+
 fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame)
 {
     p->stacks_repeat = true;

@@ -196,6 +196,8 @@ fb_frame_id fb_profile_frame_put(struct fb_profile *p, const struct fb_frame *fr
 fb_frame_id fb_profile_frame_append(struct fb_profile *p, const struct fb_frame *frame);
 /* The id of the stack `parent` + `frame`, added if new. */
 fb_stack_id fb_profile_stack_put(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);
+/* The id of a whole stack of n frames, leaf first: one call costs less than n. */
+fb_stack_id fb_profile_stack_put_all(struct fb_profile *p, const fb_frame_id *frames, size_t n);
 /* Adds it without looking, for a file whose stacks are a tree of distinct nodes already; a later
  * fb_profile_stack_put() of the same does not find it. */
 fb_stack_id fb_profile_stack_append(struct fb_profile *p, fb_stack_id parent, fb_frame_id frame);

@@ -175,11 +175,10 @@ static void set_about(struct reader *r, const struct kind *kind, uint64_t key)
                                  fb_profile_labels_put(r->p, &label, 1));
 }
 
-static void keep_sample(struct reader *r, const struct kind *kind, const struct fb_jfr_value *v)
+static void keep_sample(struct reader *r, const struct kind *kind, const uint64_t *v)
 {
-    uint64_t weight = v[F_WEIGHT].number;
-    uint32_t thread =
-        fb_jfr_thread(&r->pools, v[v[F_SAMPLED].number ? F_SAMPLED : F_THREAD].number);
+    uint64_t weight = v[F_WEIGHT];
+    uint32_t thread = fb_jfr_thread(&r->pools, v[v[F_SAMPLED] ? F_SAMPLED : F_THREAD]);
     fb_stack_id stack;
 
     if (kind->weigh == WEIGH_ONE)
@@ -190,20 +189,20 @@ static void keep_sample(struct reader *r, const struct kind *kind, const struct 
         r->no_weight++;
         return;
     }
-    if (!fb_jfr_stack(&r->pools, v[F_STACK].number, &stack)) {
+    if (!fb_jfr_stack(&r->pools, v[F_STACK], &stack)) {
         r->lost_stacks++;
         return;
     }
-    fb_profile_sample_add(r->p, fb_jfr_time(&r->chunk, v[F_START].number), thread, stack, weight);
+    fb_profile_sample_add(r->p, fb_jfr_time(&r->chunk, v[F_START]), thread, stack, weight);
     if (kind->about)
-        set_about(r, kind, v[F_ABOUT].number);
+        set_about(r, kind, v[F_ABOUT]);
 }
 
 /* False where the event is damaged. */
 static bool take_sample(struct reader *r, size_t i, struct fb_wire_in *in)
 {
     const struct kind *kind = kind_at(r, i);
-    struct fb_jfr_value values[F_COUNT] = {0};
+    uint64_t values[F_COUNT] = {0};
 
     r->counts[i]++;
     if (!r->roles[i].wanted)
@@ -217,7 +216,7 @@ static bool take_sample(struct reader *r, size_t i, struct fb_wire_in *in)
         r->only_counts = true;
     if (r->only_counts)
         return true;
-    if (!fb_jfr_value_read(&r->classes, r->kinds[i].program, in, values)) {
+    if (!fb_jfr_numbers_read(&r->classes, r->kinds[i].program, in, values)) {
         r->damaged++;
         return false;
     }

@@ -74,9 +74,15 @@ void fb_jfr_pools_done(struct fb_jfr_pools *pools)
 static struct fb_jfr_entry *find(struct fb_jfr_pools *pools, enum fb_jfr_pool pool, uint64_t key)
 {
     struct fb_index *index = &pools->pools[pool].index;
-    struct fb_index_cursor at = fb_index_seek(index, fb_hash_mix(key));
+    struct fb_jfr_entry *entries = pools->pools[pool].entries;
+    struct fb_index_cursor at;
     uint32_t i;
 
+    /* Keys mostly count up. */
+    if (pools->pools[pool].count > 0 && key - entries[0].id < pools->pools[pool].count &&
+        entries[key - entries[0].id].id == key)
+        return &entries[key - entries[0].id];
+    at = fb_index_seek(index, fb_hash_mix(key));
     while (fb_index_step(index, &at, &i)) {
         if (pools->pools[pool].entries[i].id == key)
             return &pools->pools[pool].entries[i];
@@ -342,16 +348,17 @@ static fb_frame_id make_frame(struct fb_jfr_pools *pools, const struct fb_jfr_en
     return fb_profile_frame_put(pools->p, &f);
 }
 
-static fb_frame_id put_frame(struct fb_jfr_pools *pools, const struct fb_jfr_value *v)
+/* v: keys of method and type, and the line between them. */
+static fb_frame_id put_frame(struct fb_jfr_pools *pools, const uint64_t *v)
 {
-    struct fb_jfr_entry *m = method(pools, v[0].number);
+    struct fb_jfr_entry *m = method(pools, v[0]);
 
     if (!m)
-        return make_frame(pools, NULL, v[2].number, 0);
-    if (m->frame.n == 0 || m->b != v[2].number || m->c != v[1].number) {
-        m->frame = make_frame(pools, m, v[2].number, v[1].number);
-        m->b = v[2].number;
-        m->c = v[1].number;
+        return make_frame(pools, NULL, v[2], 0);
+    if (m->frame.n == 0 || m->b != v[2] || m->c != v[1]) {
+        m->frame = make_frame(pools, m, v[2], v[1]);
+        m->b = v[2];
+        m->c = v[1];
     }
     return m->frame;
 }
@@ -364,9 +371,9 @@ static uint32_t make_stack(struct fb_jfr_pools *pools, const struct fb_jfr_entry
     size_t n = 0;
 
     for (uint64_t i = 0; i < e->a && n < FRAMES_MOST; i++) {
-        struct fb_jfr_value values[3] = {0};
+        uint64_t values[3] = {0};
 
-        if (!fb_jfr_value_read(pools->classes, pools->frame_program, &in, values))
+        if (!fb_jfr_numbers_read(pools->classes, pools->frame_program, &in, values))
             break;
         fb_vec_reserve(&pools->frames, &pools->frames_room, n + 1, sizeof *pools->frames);
         pools->frames[n++] = put_frame(pools, values);

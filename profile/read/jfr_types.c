@@ -447,3 +447,32 @@ bool fb_jfr_value_read(const struct fb_jfr_classes *c, uint32_t program, struct 
     }
     return !in->bad;
 }
+
+bool fb_jfr_numbers_read(const struct fb_jfr_classes *c, uint32_t program, struct fb_wire_in *in,
+                         uint64_t *numbers)
+{
+    const struct fb_jfr_step *step, *end;
+
+    if (c->programs[program].count == 0)
+        return !in->bad;
+    step = c->steps + c->programs[program].first;
+    end = step + c->programs[program].count;
+    for (; step < end && !in->bad; step++) {
+        struct fb_jfr_value value;
+
+        if (step->is_list) {
+            read_list(c, step, in, NULL);
+        } else if (step->kind == STEP_VARINT) {
+            uint64_t number = fb_jfr_varint(in);
+
+            if (step->slot != NO_SLOT)
+                numbers[step->slot] = number;
+        } else {
+            value.number = 0;
+            read_one(c, step, in, &value);
+            if (step->slot != NO_SLOT)
+                numbers[step->slot] = value.number;
+        }
+    }
+    return !in->bad;
+}

@@ -124,4 +124,9 @@ uint32_t fb_jfr_element_program(struct fb_jfr_classes *c, const struct fb_jfr_cl
 bool fb_jfr_value_read(const struct fb_jfr_classes *c, uint32_t program, struct fb_wire_in *in,
                        struct fb_jfr_value *values);
 
+/* The same for fields that are all numbers (or keys), as those of samples and frames are:
+ * numbers[k] is that of slot k, and keeps its value where the class has no such field. */
+bool fb_jfr_numbers_read(const struct fb_jfr_classes *c, uint32_t program, struct fb_wire_in *in,
+                         uint64_t *numbers);
+
 #endif

@@ -29,8 +29,10 @@ struct reader {
     struct chain *chains;
     size_t chains_count, chains_room;
     struct fb_index chain_index;
-    uint64_t *locations; /* of one sample */
-    size_t locations_count, locations_room;
+    fb_frame_id *frames; /* of one sample, leaf first */
+    size_t frames_count, frames_room;
+    uint64_t missing; /* the location that was referred to and is not there */
+    bool is_missing;
     struct fb_label *labels; /* of one sample */
     size_t labels_count, labels_room;
     struct thread_key *threads; /* by thread of the profile */
@@ -84,31 +86,69 @@ bool fb_pprof_sniff(const void *head, size_t n)
 
 /* ---- stacks ---- */
 
-static enum fb_status put_locations(struct reader *r, uint64_t sample, uint32_t *ret_stack,
-                                    struct fb_err *err)
+static void add_frame(struct reader *r, fb_frame_id frame)
 {
-    fb_stack_id stack = FB_STACK_ROOT;
-
-    for (size_t i = r->locations_count; i-- > 0;) {
-        const struct fb_pprof_location *l = fb_pprof_location(&r->t, r->locations[i]);
-
-        if (!l)
-            return fb_fail(err, FB_EFORMAT, "%s: sample %llu: location %llu does not exist",
-                           r->t.name, (unsigned long long)sample,
-                           (unsigned long long)r->locations[i]);
-        for (uint32_t k = 0; k < l->frames_count; k++)
-            stack = fb_profile_stack_put(r->p, stack, r->t.frames[l->frames_first + k]);
-    }
-    *ret_stack = stack.n;
-    return FB_OK;
+    if (r->frames_count == r->frames_room)
+        fb_vec_reserve(&r->frames, &r->frames_room, r->frames_count + 1, sizeof *r->frames);
+    r->frames[r->frames_count++] = frame;
 }
 
-static void add_location(struct reader *r, uint64_t id)
+/* Appends the frames of a location, the innermost first; false where it does not exist. */
+static bool add_location(struct reader *r, uint64_t id)
 {
-    if (r->locations_count == r->locations_room)
-        fb_vec_reserve(&r->locations, &r->locations_room, r->locations_count + 1,
-                       sizeof *r->locations);
-    r->locations[r->locations_count++] = id;
+    const struct fb_pprof_location *l;
+
+    if (id < r->t.location_ids.dense_count && r->t.only_frame[id].n != 0) {
+        add_frame(r, r->t.only_frame[id]);
+        return true;
+    }
+    l = fb_pprof_location(&r->t, id);
+    for (uint32_t k = l ? l->frames_count : 0; k-- > 0;)
+        add_frame(r, r->t.frames[l->frames_first + k]);
+    if (!l)
+        r->missing = id;
+    return l != NULL;
+}
+
+static enum fb_status fail_missing(const struct reader *r, uint64_t sample, struct fb_err *err)
+{
+    return fb_fail(err, FB_EFORMAT, "%s: sample %llu: location %llu does not exist", r->t.name,
+                   (unsigned long long)sample, (unsigned long long)r->missing);
+}
+
+/* The frames of a packed list of locations.  Most ids have two bytes, and most locations one frame.
+ */
+static bool decode_chain(struct reader *r, struct fb_wire_in *in)
+{
+    size_t dense = r->t.location_ids.dense_count;
+
+    r->frames_count = 0;
+    while (in->pos < in->len) {
+        size_t left = in->len - in->pos;
+        const uint8_t *at = in->data + in->pos, *end = at + left;
+        fb_frame_id *to;
+
+        fb_vec_reserve(&r->frames, &r->frames_room, r->frames_count + left, sizeof *r->frames);
+        to = r->frames + r->frames_count;
+        while (end - at >= 2) {
+            bool is_long = at[0] >= 0x80;
+            uint32_t id = is_long ? (at[0] & 0x7fu) | (uint32_t)at[1] << 7 : at[0];
+
+            if ((is_long && at[1] >= 0x80) || id >= dense || r->t.only_frame[id].n == 0)
+                break;
+            *to++ = r->t.only_frame[id];
+            at += 1 + is_long;
+        }
+        r->frames_count = (size_t)(to - r->frames);
+        in->pos = (size_t)(at - in->data);
+        if (at < end) { /* another one, with its checks */
+            uint64_t id = fb_proto_varint(in);
+
+            if (in->bad || !add_location(r, id))
+                return false;
+        }
+    }
+    return true;
 }
 
 static enum fb_status put_chain(struct reader *r, uint64_t sample, const struct fb_pprof_bytes *b,
@@ -117,7 +157,6 @@ static enum fb_status put_chain(struct reader *r, uint64_t sample, const struct 
     uint64_t hash = fb_hash_bytes(b->data, b->len);
     struct fb_index_cursor at = fb_index_seek(&r->chain_index, hash);
     struct fb_wire_in in = {.data = b->data, .len = b->len};
-    enum fb_status status;
     uint32_t i;
 
     while (fb_index_step(&r->chain_index, &at, &i)) {
@@ -128,19 +167,18 @@ static enum fb_status put_chain(struct reader *r, uint64_t sample, const struct 
             return FB_OK;
         }
     }
-    r->locations_count = 0;
-    while (in.pos < in.len && !in.bad)
-        add_location(r, fb_proto_varint(&in));
-    if (in.bad)
-        return fb_fail(err, FB_EFORMAT, "%s: sample %llu: its list of locations is damaged",
-                       r->t.name, (unsigned long long)sample);
-    status = put_locations(r, sample, ret_stack, err);
-    if (status == FB_OK && b->len >= CHAIN_LEAST) {
+    if (!decode_chain(r, &in))
+        return in.bad
+                   ? fb_fail(err, FB_EFORMAT, "%s: sample %llu: its list of locations is damaged",
+                             r->t.name, (unsigned long long)sample)
+                   : fail_missing(r, sample, err);
+    *ret_stack = fb_profile_stack_put_all(r->p, r->frames, r->frames_count).n;
+    if (b->len >= CHAIN_LEAST) {
         fb_vec_reserve(&r->chains, &r->chains_room, r->chains_count + 1, sizeof *r->chains);
         fb_index_add(&r->chain_index, hash, (uint32_t)r->chains_count);
         r->chains[r->chains_count++] = (struct chain){*b, *ret_stack};
     }
-    return status;
+    return FB_OK;
 }
 
 /* ---- labels ---- */
@@ -241,7 +279,8 @@ static bool read_sample(struct reader *r, const struct fb_proto_field *field, st
     struct fb_proto_field f;
 
     *s = (struct sample){0};
-    r->locations_count = r->labels_count = 0;
+    r->frames_count = r->labels_count = 0;
+    r->is_missing = false;
     while (fb_proto_next(&in, &f)) {
         struct fb_wire_in rest = {0};
         uint64_t number;
@@ -252,11 +291,11 @@ static bool read_sample(struct reader *r, const struct fb_proto_field *field, st
             struct fb_wire_in first = {.data = s->chain.data, .len = s->chain.len};
 
             while (first.data && first.pos < first.len && !first.bad)
-                add_location(r, fb_proto_varint(&first));
+                r->is_missing |= !add_location(r, fb_proto_varint(&first));
             s->chain = (struct fb_pprof_bytes){0};
             location_fields++;
             while (fb_proto_numbers(&f, &rest, &number))
-                add_location(r, number);
+                r->is_missing |= !add_location(r, number);
         } else if (f.number == 2) {
             while (fb_proto_numbers(&f, &rest, &number)) {
                 if (s->values++ == r->type)
@@ -277,7 +316,7 @@ static enum fb_status add_sample(struct reader *r, const struct fb_proto_field *
     uint64_t number = r->report->samples_in++;
     struct sample s;
     enum fb_status status;
-    uint32_t stack;
+    uint32_t stack = 0;
 
     if (!read_sample(r, field, &s))
         return fb_fail(err, FB_EFORMAT, "%s: sample %llu is damaged", r->t.name,
@@ -292,10 +331,15 @@ static enum fb_status add_sample(struct reader *r, const struct fb_proto_field *
                        1);
         return FB_OK;
     }
-    status = s.chain.data ? put_chain(r, number, &s.chain, &stack, err)
-                          : put_locations(r, number, &stack, err);
-    if (status != FB_OK)
-        return status;
+    if (r->is_missing)
+        return fail_missing(r, number, err);
+    if (s.chain.data) {
+        status = put_chain(r, number, &s.chain, &stack, err);
+        if (status != FB_OK)
+            return status;
+    } else {
+        stack = fb_profile_stack_put_all(r->p, r->frames, r->frames_count).n;
+    }
     r->timed += s.has_time;
     fb_profile_sample_add(r->p, s.time_ns, put_thread(r, &s.thread), (fb_stack_id){stack},
                           (uint64_t)s.value);
@@ -402,7 +446,7 @@ static void reader_done(struct reader *r)
     fb_pprof_tables_done(&r->t);
     free(r->chains);
     fb_index_done(&r->chain_index);
-    free(r->locations);
+    free(r->frames);
     free(r->labels);
     free(r->threads);
     fb_index_done(&r->thread_index);

@@ -258,6 +258,7 @@ void fb_pprof_tables_done(struct fb_pprof_tables *t)
     free(t->locations);
     free(t->frames);
     free(t->lines);
+    free(t->only_frame);
     free(t->types);
     free(t->comments);
 }
@@ -452,5 +453,12 @@ enum fb_status fb_pprof_tables_resolve(struct fb_pprof_tables *t, struct fb_err 
         r = resolve_mapping(t, i, err);
     for (size_t i = 0; i < t->location_ids.count && r == FB_OK; i++)
         r = resolve_location(t, i, err);
+    t->only_frame = fb_alloc_array(t->location_ids.dense_count, sizeof *t->only_frame);
+    for (size_t id = 0; id < t->location_ids.dense_count && r == FB_OK; id++) {
+        uint32_t at = t->location_ids.dense[id];
+
+        if (at != UINT32_MAX && t->locations[at].frames_count == 1)
+            t->only_frame[id] = t->frames[t->locations[at].frames_first];
+    }
     return r;
 }

@@ -83,7 +83,9 @@ struct fb_pprof_tables {
     size_t locations_room;
     fb_frame_id *frames;
     size_t frames_count, frames_room;
-    struct fb_frame *lines; /* of one location, while it is resolved */
+    fb_frame_id *only_frame; /* by id of location, location_ids.dense_count of them: its frame, 0
+                                where it has several or none */
+    struct fb_frame *lines;  /* of one location, while it is resolved */
     size_t lines_room;
     struct fb_pprof_type *types;
     size_t types_count, types_room;
