@@ -24,6 +24,12 @@ enum fb_status fb_judge_limits(const struct fb_args *args, double **ret_limits, 
     return FB_OK;
 }
 
+/* By its row of the layers that every rules file comes down to, else by its name. */
+static bool is_gc(const struct fb_layer *layer)
+{
+    return layer->rollup == FB_ROLLUP_JIT_GC || fb_diff_is_jit_or_gc(layer->name);
+}
+
 /* Of the samples of a step; NAN where it has none. */
 static double gc_share(const struct fb_view *view, const struct fb_arm *arm,
                        const struct fb_step *s)
@@ -34,7 +40,7 @@ static double gc_share(const struct fb_view *view, const struct fb_arm *arm,
 
     for (size_t n = 0; n < view->tree.count; n++) {
         all += self[n];
-        if (fb_diff_is_jit_or_gc(fb_layers_get(view->layers, view->layer_of_node[n])->name))
+        if (is_gc(fb_layers_get(view->layers, view->layer_of_node[n])))
             gc += self[n];
     }
     free(self);
@@ -44,7 +50,7 @@ static double gc_share(const struct fb_view *view, const struct fb_arm *arm,
 static bool has_gc_layer(const struct fb_layers *layers)
 {
     for (size_t i = 0; i < fb_layers_count(layers); i++)
-        if (fb_diff_is_jit_or_gc(fb_layers_get(layers, i)->name))
+        if (is_gc(fb_layers_get(layers, i)))
             return true;
     return false;
 }
