@@ -196,7 +196,7 @@ static void round_fractions(struct fb_text_part *part)
         double want = part->fractions[i].weight + carry, whole = fmax(0, nearbyint(want));
 
         carry = want - whole;
-        part->p->samples.weight[part->fractions[i].row] += (uint64_t)whole;
+        fb_text_weight_add(part, part->fractions[i].row, (uint64_t)whole);
     }
     part->fractions_count = 0;
 }
@@ -317,7 +317,7 @@ void fb_text_sample_add(struct fb_text_part *part, bool merges_rows, int64_t tim
     else
         fb_profile_sample_add(part->p, time_ns, thread, stack, 0);
     if ((double)whole == weight) {
-        part->p->samples.weight[row] += whole;
+        fb_text_weight_add(part, row, whole);
         return;
     }
     fb_vec_reserve(&part->fractions, &part->fractions_room, part->fractions_count + 1,

@@ -106,6 +106,9 @@ struct fb_text_range { /* rows and fractions of a part */
 void fb_text_merge(struct fb_text_part *to, bool merges_rows, const struct fb_text_part *from,
                    struct fb_text_maps *maps, const struct fb_text_range *range);
 void fb_text_maps_done(struct fb_text_maps *maps);
+/* More weight for a row; what is too much for it stays UINT64_MAX, which fb_text_check() refuses.
+ */
+void fb_text_weight_add(struct fb_text_part *part, size_t row, uint64_t weight);
 /* The row of a stack, added with weight 0 if new. */
 size_t fb_text_row_of_stack(struct fb_text_part *part, fb_stack_id stack);
 

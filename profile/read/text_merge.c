@@ -6,6 +6,14 @@
 #include "base/vec.h"
 #include "profile/read/text.h"
 
+void fb_text_weight_add(struct fb_text_part *part, size_t row, uint64_t weight)
+{
+    uint64_t *sum = &part->p->samples.weight[row];
+
+    if (__builtin_add_overflow(*sum, weight, sum))
+        *sum = UINT64_MAX;
+}
+
 size_t fb_text_row_of_stack(struct fb_text_part *part, fb_stack_id stack)
 {
     uint64_t hash = fb_hash_mix(stack.n + 1ull);
@@ -139,7 +147,7 @@ void fb_text_merge(struct fb_text_part *to, bool merges_rows, const struct fb_te
         if (merges_rows) {
             size_t row = fb_text_row_of_stack(to, stack);
 
-            to->p->samples.weight[row] += weight;
+            fb_text_weight_add(to, row, weight);
         } else {
             fb_profile_sample_add(to->p, p->samples.time_ns[i], thread, stack, weight);
         }

@@ -94,6 +94,22 @@ static void fractions_keep_their_sum(void **state)
     fb_buf_done(&text);
 }
 
+static void weights_that_cannot_be_added_are_refused(void **state)
+{
+    struct fb_read_report report;
+    struct fb_profile *p;
+    struct fb_buf text = {0};
+    struct fb_err err;
+
+    (void)state;
+    for (unsigned i = 0; i < 4000; i++) /* 3.6e19: more than 64 bits hold */
+        fb_buf_puts(&text, "a;b 8999999999999999\n");
+    for (unsigned jobs = 1; jobs < 3; jobs++)
+        assert_int_equal(read_as(text.data, text.len, NULL, jobs, &p, &report, &err), FB_ELIMIT);
+    assert_string_equal(err.text, "t: the weights add up to more than 9e18");
+    fb_buf_done(&text);
+}
+
 /* Many blocks of stacks that come again in others, with threads, kinds and fractions. */
 static void make_text(struct fb_buf *text)
 {
@@ -188,6 +204,7 @@ int main(void)
         cmocka_unit_test(what_stands_above_the_stacks_does_not_hide_them),
         cmocka_unit_test(two_counts_are_two_types_and_no_part_of_a_name),
         cmocka_unit_test(fractions_keep_their_sum),
+        cmocka_unit_test(weights_that_cannot_be_added_are_refused),
         cmocka_unit_test(jobs_do_not_change_a_byte),
         cmocka_unit_test(the_first_skipped_line_is_named_whatever_the_jobs),
         cmocka_unit_test(a_cut_or_flipped_text_is_read_or_refused),
