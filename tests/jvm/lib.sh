@@ -2,12 +2,12 @@
 #
 # BUILT is what build.sh left: classes, agent, and programs beside them.  A JDK that is not there is a skip
 # that is seen.
-source "${BASH_SOURCE[0]%/*}/../e2e/sampler/lib.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source_tree=$(cd "$here/../.." && pwd)
+source "$here/../e2e/sampler/lib.sh"
 unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS CLASSPATH
 built=${FB_JVM_BUILT:?the folder that tests/jvm/build.sh made}
 flamebank=${FB_JVM_FLAMEBANK:?the program}
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source_tree=$(cd "$here/../.." && pwd)
 
 skip() {
     echo "$case: skipped: $*"
