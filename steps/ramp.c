@@ -117,7 +117,7 @@ static void knee_find(const struct fb_steps *steps, const size_t *order, size_t 
     for (size_t i = 0; i < n; i++) {
         const struct fb_step *s = &steps->items[order[i]];
 
-        if (knee->rule->holds(s, knee->value))
+        if (!(s->health & FB_STEP_CLIENT) && knee->rule->holds(s, knee->value))
             ramp->knee = s;
         if (!ramp->most || fb_step_delivered_per_s(s) > fb_step_delivered_per_s(ramp->most))
             ramp->most = isnan(fb_step_delivered_per_s(s)) ? ramp->most : s;

@@ -17,7 +17,8 @@
 struct fb_step;
 struct fb_steps;
 
-/* The knee is the last step, by offered rate, of which `holds` is true. */
+/* The knee is the last step, by offered rate, of which `holds` is true and whose generator kept its
+ * schedule. */
 struct fb_knee_rule {
     const char *name;  /* as typed after --knee                    */
     const char *words; /* "%.10g" stands for the value             */

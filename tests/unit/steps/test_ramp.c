@@ -58,6 +58,10 @@ static const struct {
      "not-sent", 400, true, 0, "the ramp ends"},
     {"200\t110\t0\t200\t1\t2\t9\t1\n", "not-sent", 0, false, 0, "the ramp ends"},
     {"200\t110\t0\t200\t1\t2\t9\t1\n", "not-sent=0.5", 200, true, 0, "the ramp ends"},
+    /* a generator that lost count proves nothing */
+    {"200\t110\t0\t200\t0\t2\t9\t1\n"
+     "400\t110\t0\t300\t0\t2\t9\t1\n",
+     "not-sent", 200, false, 0, ""},
     /* other rules */
     {"3200\t110\t0\t3200\t0\t9.9\t400\t1\n"
      "4000\t110\t0\t4000\t0\t10.37\t401\t1\n",
