@@ -14,6 +14,7 @@ static const struct {
     {"cgroup_cpu_throttled_seconds_total", offsetof(struct fb_metrics, throttled_s)},
     {"cgroup_memory_current_bytes", offsetof(struct fb_metrics, memory_bytes)},
     {"heap_used_bytes", offsetof(struct fb_metrics, heap_bytes)},
+    {"heap_max_bytes", offsetof(struct fb_metrics, heap_max_bytes)},
     {"process_uptime_seconds", offsetof(struct fb_metrics, uptime_s)},
 };
 
@@ -40,7 +41,7 @@ void fb_metrics_parse(const char *text, size_t len, struct fb_metrics *ret_metri
     const char *line;
     size_t at = 0, n;
 
-    *ret_metrics = (struct fb_metrics){NAN, NAN, NAN, NAN, NAN};
+    *ret_metrics = (struct fb_metrics){NAN, NAN, NAN, NAN, NAN, NAN};
     while (fb_text_line(text, len, &at, &line, &n)) {
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             double value = line_value(line, n, names[i].name);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct fb_metrics { /* NAN where the page has no such line */
-    double cpu_s, throttled_s, memory_bytes, heap_bytes, uptime_s;
+    double cpu_s, throttled_s, memory_bytes, heap_bytes, heap_max_bytes, uptime_s;
 };
 
 /* All NAN for an empty page.  Comments (#), labels and names that are not used are skipped. */

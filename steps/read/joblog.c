@@ -50,11 +50,14 @@ static bool sniff(const char *head, size_t n)
 static bool warmup_value(struct reader *in, const struct fb_json *v)
 {
     const char *text = fb_json_string(v, NULL);
+    bool value = fb_json_bool(v, false);
 
-    if (v && fb_json_kind(v) != FB_JSON_BOOL)
-        fb_steps_warn(in->steps, "line %zu: 'warmup' is not true or false; read as %s", in->line,
-                      (text && strcmp(text, "true") == 0) ? "true" : "false");
-    return text ? strcmp(text, "true") == 0 : fb_json_bool(v, false);
+    if (!v || fb_json_kind(v) == FB_JSON_BOOL)
+        return value;
+    value = text ? strcmp(text, "true") == 0 || strcmp(text, "1") == 0 : fb_json_number(v, 0) != 0;
+    fb_steps_warn(in->steps, "line %zu: 'warmup' is not true or false; read as %s", in->line,
+                  value ? "true" : "false");
+    return value;
 }
 
 static int64_t epoch_ns(const struct fb_json *v)
@@ -109,6 +112,7 @@ static void metrics_fill(struct fb_step *s, const struct fb_metrics *before,
     s->cpu_s = growth(before->cpu_s, after->cpu_s);
     s->throttled_s = growth(before->throttled_s, after->throttled_s);
     s->heap_bytes = fmax(before->heap_bytes, after->heap_bytes); /* of the one that is known */
+    s->heap_max_bytes = fmax(before->heap_max_bytes, after->heap_max_bytes);
     s->rss_bytes = after->memory_bytes;
     s->uptime_before_s = before->uptime_s;
     s->uptime_after_s = after->uptime_s;

@@ -82,7 +82,11 @@ static void a_step_keeps_counts_points_and_spans(void **state)
     assert_true(steps->items[0].warmup && !s->warmup);
     assert_int_equal(s->line, 211);
     assert_true(s->delivered == 44000 && s->not_sent == 0 && s->sent == 44002 && s->errors == 2);
-    assert_true(s->conns == 20 && s->secs == 110.000123);
+    assert_true(s->conns == 20 && s->secs == 110.000123 && s->heap_max_bytes == 536870912);
+    assert_true(s->grain_s == 1 && fb_step_counter(s, "upstream_rq_total") == 44002);
+    assert_true(isnan(fb_step_counter(s, "pool_overflow"))); /* not in the document */
+    assert_true(s->errors_by[FB_ERROR_HTTP_5XX] == 2 && s->errors_by[FB_ERROR_HTTP_4XX] == 0);
+    assert_string_equal(s->source, LOG("http1.log"));
     assert_true(s->p50_point == 0.5 && s->p90_point == 0.9);
     assert_true(s->p99_point == 0.990625 && s->p999_point == 0.99902344);
     assert_int_equal(s->start_ns, START + INT64_C(120000000000));

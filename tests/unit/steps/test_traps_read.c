@@ -181,6 +181,31 @@ static void numbers_that_cannot_be_are_named(void **state)
     }
 }
 
+static void a_warm_up_is_what_the_header_says(void **state)
+{
+    static const struct {
+        const char *value;
+        bool warmup, warned;
+    } values[] = {{"true", true, false},      {"false", false, false}, {"\"true\"", true, true},
+                  {"\"false\"", false, true}, {"1", true, true},       {"0", false, true},
+                  {"\"yes\"", false, true},   {"null", false, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char *text = fb_format("#NH-STEP {\"rps\": 7, \"warmup\": %s}\n#NH-END\n", values[i].value);
+        struct fb_steps *steps = NULL;
+        struct fb_err err = {0};
+        bool warned = false;
+
+        assert_int_equal(fb_steps_parse(text, strlen(text), "w.log", &steps, &err), FB_OK);
+        for (size_t w = 0; w < steps->warnings_count; w++)
+            warned = warned || strstr(steps->warnings[w], "'warmup' is not true or false");
+        assert_true(steps->items[0].warmup == values[i].warmup && warned == values[i].warned);
+        fb_steps_free(steps);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_word_is_no_truth),
         cmocka_unit_test(usage_and_throttling_of_the_client_are_apart),
         cmocka_unit_test(numbers_that_cannot_be_are_named),
+        cmocka_unit_test(a_warm_up_is_what_the_header_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
