@@ -118,9 +118,9 @@ static void put_unheld(struct fb_buf *out, unsigned holds)
     fb_buf_puts(&text, "cannot hold: ");
     fb_holds_text(FB_HOLDS_ALL & ~holds, &text);
     if (holds != FB_HOLDS_ALL) {
-        put_wrapped_to(&wrapped, text.data, FB_TEXT_WIDTH - 15);
+        put_wrapped_to(&wrapped, text.data, FB_TEXT_WIDTH - 18);
         for (line = wrapped.data; *line; line = strchr(line, '\n') + 1)
-            fb_buf_printf(out, "               %.*s\n", (int)strcspn(line, "\n"), line);
+            fb_buf_printf(out, "                  %.*s\n", (int)strcspn(line, "\n"), line);
     }
     fb_buf_done(&text);
     fb_buf_done(&wrapped);

@@ -33,6 +33,8 @@ struct fb_bank_decoder {
     bool out_of_range;          /* a time or a counter was, and became the nearest that is not */
     struct fb_mark_read *marks; /* in the order of the file, until the end */
     size_t marks_count, marks_room;
+    struct fb_id_map label_sets;
+    size_t last_samples; /* rows of the last SAMPLES chunk, at the end of the samples */
     uint32_t lost_stack; /* stack of [lost definition], 0 until needed */
 };
 

@@ -15,6 +15,7 @@ enum {
     IDS_PER_BYTE = 16,
     IDS_LEAST = 1 << 16,
     COUNTERS_MOST = 4096,
+    LABELS_MOST = 256,   /* of one sample */
     EVENTS_MOST = 16384, /* they are kept sorted as they come */
     LINE_MAX_VALUE = 1 << 30,
 };
@@ -47,6 +48,7 @@ void fb_bank_decoder_done(struct fb_bank_decoder *d)
     free(d->modules.ids);
     free(d->threads.ids);
     free(d->counters.ids);
+    free(d->label_sets.ids);
     free(d->frame_facts.ids);
     free(d->facts);
     free(d->marks);
@@ -376,6 +378,46 @@ static void put_samples(struct fb_bank_decoder *d, struct fb_wire_in *in)
     bound_weights(d, s->weight + from, n);
     put_sample_ids(d, from, n);
     s->count += n;
+    d->last_samples = n;
+}
+
+static void put_label_sets(struct fb_bank_decoder *d, struct fb_wire_in *in)
+{
+    uint64_t first = fb_wire_get_varint(in), count = get_count(in, 1);
+    struct fb_label labels[LABELS_MOST];
+
+    for (uint64_t i = 0; i < count && !in->bad; i++) {
+        uint64_t n = get_count(in, 4);
+
+        if (n > LABELS_MOST) {
+            in->bad = true;
+            return;
+        }
+        for (uint64_t k = 0; k < n; k++) {
+            labels[k].key = map_get(&d->strings, fb_wire_get_varint(in), 0);
+            labels[k].text = map_get(&d->strings, fb_wire_get_varint(in), 0);
+            labels[k].number = fb_wire_get_signed(in);
+            labels[k].unit = map_get(&d->strings, fb_wire_get_varint(in), 0);
+        }
+        if (!in->bad &&
+            !map_set(d, &d->label_sets, first + i, fb_profile_labels_put(d->p, labels, (size_t)n)))
+            in->bad = true;
+    }
+}
+
+static void put_sample_labels(struct fb_bank_decoder *d, struct fb_wire_in *in)
+{
+    uint64_t n = get_count(in, 1);
+    size_t first = d->p->samples.count - d->last_samples;
+
+    if (n != d->last_samples)
+        in->bad = true;
+    for (uint64_t i = 0; i < n && !in->bad; i++) {
+        uint64_t id = fb_wire_get_varint(in);
+
+        fb_profile_sample_labels_set(d->p, first + (size_t)i,
+                                     id ? map_get(&d->label_sets, id, 0) : 0);
+    }
 }
 
 static void put_counter_defs(struct fb_bank_decoder *d, struct fb_wire_in *in)
@@ -555,6 +597,8 @@ bool fb_bank_decoder_put(struct fb_bank_decoder *d, unsigned type, const uint8_t
         [FB_CHUNK_END] = put_end,
         [FB_CHUNK_EVENTS] = put_events,
         [FB_CHUNK_FRAME_FACTS] = put_frame_facts,
+        [FB_CHUNK_LABEL_SETS] = put_label_sets,
+        [FB_CHUNK_SAMPLE_LABELS] = put_sample_labels,
     };
     struct fb_wire_in in = {.data = payload, .len = n};
 

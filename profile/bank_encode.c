@@ -16,7 +16,8 @@ enum {
     ROWS_PER_CHUNK = 4096,
     PACK_LEVEL = 9,
     GRAIN_NS = 1000000,
-    NOWHERE_END = 1, /* of a module that is known by its name alone, since 0 is an unload */
+    LABELS_MOST = 256, /* of one sample, as readers take them */
+    NOWHERE_END = 1,   /* of a module that is known by its name alone, since 0 is an unload */
 };
 
 struct encoder {
@@ -366,6 +367,33 @@ static size_t *time_order(const struct fb_samples *s)
     return order;
 }
 
+static void item_label_set(struct encoder *e, size_t i)
+{
+    const struct fb_label_set *set = &e->p->label_sets[i];
+    uint32_t n = set->count < LABELS_MOST ? set->count : LABELS_MOST;
+
+    put_varint(e, n);
+    for (uint32_t k = set->first; k < set->first + n; k++) {
+        const struct fb_label *l = &e->p->label_items[k];
+
+        put_varint(e, l->key);
+        put_varint(e, l->text);
+        put_signed(e, l->number);
+        put_varint(e, l->unit);
+    }
+}
+
+/* Of n samples in the order in which they were written. */
+static void put_sample_labels(struct encoder *e, const size_t *order, size_t n)
+{
+    if (e->p->label_sets_count < 2)
+        return;
+    put_varint(e, n);
+    for (size_t i = 0; i < n; i++)
+        put_varint(e, fb_profile_sample_labels(e->p, order[i]));
+    chunk_end(e, FB_CHUNK_SAMPLE_LABELS);
+}
+
 static int64_t floor_grain(int64_t ns)
 {
     int64_t rest = ns % GRAIN_NS;
@@ -399,6 +427,7 @@ static void put_samples(struct encoder *e)
         for (size_t i = 0; i < n; i++)
             put_varint(e, s->weight[o[i]]);
         chunk_end(e, FB_CHUNK_SAMPLES);
+        put_sample_labels(e, o, n);
     }
     free(order);
 }
@@ -527,6 +556,7 @@ void fb_bank_encode(const struct fb_profile *p, struct fb_buf *out)
     put_list(&e, FB_CHUNK_FRAMES, 1, p->frames_count, true, item_frame);
     put_some_frames(&e, FB_CHUNK_SYMBOLS, has_symbol, put_symbol);
     put_list(&e, FB_CHUNK_STACKS, 1, p->stacks_count, true, item_stack);
+    put_list(&e, FB_CHUNK_LABEL_SETS, 1, p->label_sets_count, true, item_label_set);
     put_samples(&e);
     put_unloads(&e);
     put_list(&e, FB_CHUNK_COUNTER_DEFS, 0, p->counters.count, false, item_counter_def);

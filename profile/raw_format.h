@@ -110,6 +110,13 @@ enum fb_chunk_type {
      * comes before the FRAMES that defines the frame, because frames that differ in it alone are
      * different ones.  Since minor version 2. */
     FB_CHUNK_FRAME_FACTS = 15,
+    /* varint first id, count, {varint n, n x {varint key, varint text, signed number, varint
+     * unit}}: sets of labels of samples, strings by their ids; text 0: the number counts.  Set ids
+     * start at
+     * 1.  Since minor version 2; the sampler writes none. */
+    FB_CHUNK_LABEL_SETS = 16,
+    /* count, {varint label set id or 0}: of the samples of the SAMPLES before, in their order. */
+    FB_CHUNK_SAMPLE_LABELS = 17,
 };
 
 enum fb_frame_kind {

@@ -38,7 +38,7 @@ static void frame_chunks(const uint8_t *data, size_t n, struct fb_buf *out)
         size_t length = data[1] | (size_t)data[2] << 8;
 
         length = length > n - 3 ? n - 3 : length;
-        add_chunk(out, data[0] % 16, sequence++, data + 3, length);
+        add_chunk(out, data[0] % 18, sequence++, data + 3, length);
         data += 3 + length;
         n -= 3 + length;
     }
