@@ -74,7 +74,7 @@ const struct fb_reader fb_readers[] = {
 };
 
 const struct fb_writer fb_writers[] = {
-    {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL & ~(unsigned)FB_HOLDS_LABELS, write_bank},
+    {"fbank", ".fbank", "a packed bank", FB_HOLDS_ALL, write_bank},
     {"folded", ".folded", "folded stacks, canonical names",
      FB_HOLDS_KINDS | FB_HOLDS_INLINED | FB_HOLDS_KERNEL | FB_HOLDS_TIERS, fb_folded_write_profile},
     {"timed", ".timed", "folded samples with their times and threads",
