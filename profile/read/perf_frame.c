@@ -96,6 +96,18 @@ static struct fb_perf_dso make_dso(const char *path, size_t len)
     return d;
 }
 
+/* The length without "+0x1f" at the end: of a symbol, and (-F +dsoff) of a file. */
+static size_t without_offset(const char *symbol, size_t len)
+{
+    size_t at = len;
+
+    while (at > 0 && is_hex(symbol[at - 1]))
+        at--;
+    if (at < len && at > 3 && memcmp(symbol + at - 3, "+0x", 3) == 0)
+        return at - 3;
+    return len;
+}
+
 static uint32_t dso_of(struct fb_perf_frames *frames, const char *path, size_t len)
 {
     const struct fb_perf_dso *last;
@@ -136,18 +148,6 @@ static const char *dso_start(const char *text, size_t len)
 
 /* ---- lines ---- */
 
-/* The length without "+0x1f" at the end. */
-static size_t without_offset(const char *symbol, size_t len)
-{
-    size_t at = len;
-
-    while (at > 0 && is_hex(symbol[at - 1]))
-        at--;
-    if (at < len && at > 3 && memcmp(symbol + at - 3, "+0x", 3) == 0)
-        return at - 3;
-    return len;
-}
-
 static uint32_t plan_of(struct fb_perf_frames *frames, const char *symbol, size_t len, uint32_t dso)
 {
     struct fb_name_slot *slot = fb_name_cache_at(&frames->symbols, dso, symbol, len);
@@ -186,7 +186,7 @@ bool fb_perf_frame_parse(struct fb_perf_frames *frames, const char *line, size_t
     if (digits == at && !dso)
         return false;
     if (dso) {
-        id = dso_of(frames, dso + 1, (size_t)(end - dso) - 2);
+        id = dso_of(frames, dso + 1, without_offset(dso + 1, (size_t)(end - dso) - 2));
         end = dso;
     }
     while (end > digits && is_blank(end[-1]))

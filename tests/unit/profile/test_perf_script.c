@@ -145,6 +145,22 @@ static void frames_have_any_name_and_any_file(void **state)
           "std::function<void (int)>::operator()(int) const 5\n");
 }
 
+static void offsets_and_other_fields_make_no_frames(void **state)
+{
+    (void)state;
+    /* -F +dsoff, +brstack, +phys_addr, +iregs; PERF_RECORD_* lines */
+    FOLDS("a 1 1.0: 5 cycles:      7f00 7f1200 1234|OP\n"
+          "\t 7f12 [unknown] (/lib/libx.so.1+0x1f20)\n"
+          "\t 7f13 [unknown] (/lib/libx.so.1+0x1f40)\n"
+          "\t 7f14 main+0x2 (/bin/a+0x12)\n"
+          " 0x401000/0x401020/P/-/-/0  0x401030/0x401040/M/-/-/0\n"
+          " ABI:2    AX:0x1    BX:0x2\n\n"
+          "a 1 1.1: PERF_RECORD_MMAP2 1/1: [0x7f00(0x1000) @ 0 08:01 12 1]: r-xp /bin/a\n"
+          "a 1 1.1: PERF_RECORD_LOST lost 7\n"
+          "a 1 1.2: 5 cycles: \n\t 7f14 main+0x2 (/bin/a+0x12)\n\n",
+          "a;main 5\na;main;[unknown] libx.so.1;[unknown] libx.so.1 5\n");
+}
+
 static void generated_java_is_named_as_elsewhere(void **state)
 {
     (void)state;
@@ -323,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_header_is_read_whatever_the_command_is_called),
         cmocka_unit_test(what_is_no_header_is_none),
         cmocka_unit_test(frames_have_any_name_and_any_file),
+        cmocka_unit_test(offsets_and_other_fields_make_no_frames),
         cmocka_unit_test(generated_java_is_named_as_elsewhere),
         cmocka_unit_test(a_sample_ends_where_the_next_one_begins),
         cmocka_unit_test(source_lines_are_kept),
