@@ -121,8 +121,8 @@ static enum fb_status row_read(struct reader *in, const struct fb_csv_row *row, 
     if (!(ms >= 0 && ms < 1e12) || !fb_time_parse(cell(row, in->time)->text, &time_ns) ||
         (in->success >= 0 && cell(row, in->success)->len == 0)) {
         fb_steps_warn(in->steps,
-                      "line %zu: a time, a number of milliseconds and a result were expected: left "
-                      "out",
+                      "line %zu: a time (epoch), a number of milliseconds and a result were "
+                      "expected: left out",
                       number);
         return FB_OK;
     }
@@ -164,7 +164,9 @@ static enum fb_status finish(struct reader *in, struct fb_err *err)
                       "of their own",
                       in->parents_count);
     if (r == FB_OK && in->steps->count == 0)
-        r = fb_fail(err, FB_EFORMAT, "a header row and no sample under it");
+        r = fb_fail(err, FB_EFORMAT, "a header row and no sample under it that can be read%s%s",
+                    in->steps->warnings_count ? "; the first: " : "",
+                    in->steps->warnings_count ? in->steps->warnings[0] : "");
     return r;
 }
 

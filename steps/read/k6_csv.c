@@ -97,7 +97,9 @@ static enum fb_status finish(struct reader *in, struct fb_err *err)
     for (size_t i = 0; i < in->steps->count; i++)
         in->steps->items[i].grain_s = in->is_whole ? 1 : 0;
     if (r == FB_OK && in->steps->count == 0)
-        r = fb_fail(err, FB_EFORMAT, "no row of a request or an iteration was found");
+        r = fb_fail(err, FB_EFORMAT, "no row of a request or an iteration was found%s%s",
+                    in->steps->warnings_count ? "; the first: " : "",
+                    in->steps->warnings_count ? in->steps->warnings[0] : "");
     return r;
 }
 
