@@ -226,9 +226,34 @@ static void a_mark_of_the_caller_joins_the_sentences(void **state)
     fb_steps_free(steps);
 }
 
+/* The cost of a request falls along a ramp: a step that is dearer than both its neighbours served
+ * something else; one that is dearer than the next alone is the ramp. */
+static void a_step_that_is_dearer_than_its_neighbours_is_named(void **state)
+{
+    static const char head[] = "offered\tsecs\tdelivered\tknee_per_s\tcpu_ms_per_req\n";
+    struct fb_steps *steps = parse(head, "400\t110\t400\t0\t1.5\n"
+                                         "600\t110\t600\t0\t1.66\n"
+                                         "800\t110\t800\t0\t1.2\n"
+                                         "1000\t110\t1000\t0\t1.0\n");
+
+    (void)state;
+    fb_steps_judge(steps);
+    assert_int_equal(steps->items[0].health, 0);
+    assert_int_equal(steps->items[1].health, FB_STEP_INVERSION);
+    assert_string_equal(steps->items[1].why,
+                        "1.660 ms of CPU per request, and 1.500 below it, 1.200 above it: other "
+                        "load may have been served");
+    assert_int_equal(steps->items[2].health, 0);
+    steps->items[1].cpu_s *= 1.64 / 1.66; /* under a tenth dearer than the one below */
+    fb_steps_judge(steps);
+    assert_int_equal(steps->items[1].health, 0);
+    fb_steps_free(steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_that_is_dearer_than_its_neighbours_is_named),
         cmocka_unit_test(a_run_has_the_marks_of_the_rules),
         cmocka_unit_test(the_last_step_of_a_ramp_is_only_warned_about),
         cmocka_unit_test(a_value_past_its_threshold_is_marked),
