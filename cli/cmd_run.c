@@ -15,7 +15,8 @@
 #include "cli/running.h"
 #include "cli/say.h"
 
-static const double poll_s = 0.05, grace_s = 30, stop_s = 10, ready_s = 120, bank_s = 10;
+static const double poll_s = 0.05, grace_s = 30, stop_s = 10, ready_s = 120, ready_step_s = 0.5,
+                    bank_s = 10;
 
 struct run {
     struct fb_run_plan plan;
@@ -137,36 +138,50 @@ static int shell_run(const struct run *run, const char *command, struct fb_err *
     return p.status;
 }
 
-static enum outcome arm_wait(struct run *run, struct fb_err *err)
+/* Whether something other than the wait's own end ends it. */
+static enum outcome waiting(struct run *run, bool is_started)
 {
-    double waited = 0;
+    if (fb_run_interrupted())
+        return STOPPED;
+    return is_started && fb_process_is_over(&run->arm) ? ARM_ENDED : GOES_ON;
+}
 
-    /* a bank is there once the sampler has begun */
-    while (access(run->bank, F_OK) != 0 && waited < bank_s) {
-        if (fb_run_interrupted())
-            return STOPPED;
-        if (fb_process_is_over(&run->arm))
-            return ARM_ENDED;
-        fb_run_sleep(poll_s);
-        waited += poll_s;
-    }
-    for (waited = 0; run->plan.ready; waited += 0.5) {
+static enum outcome ready_wait(struct run *run, bool is_started, struct fb_err *err)
+{
+    enum outcome o = GOES_ON;
+
+    for (double waited = 0; run->plan.ready && o == GOES_ON; waited += ready_step_s) {
         if (shell_run(run, run->plan.ready, err) == 0)
             break;
-        if (fb_run_interrupted())
-            return STOPPED;
-        if (fb_process_is_over(&run->arm))
-            return ARM_ENDED;
         if (waited >= ready_s) {
             (void)fb_fail(err, FB_EIO, "'--ready %s' did not succeed within %.0f s",
                           run->plan.ready, ready_s);
             return FAILED;
         }
-        fb_run_sleep(0.5);
+        fb_run_sleep(ready_step_s);
+        o = waiting(run, is_started);
     }
-    for (waited = 0; waited < run->plan.settle_s && !fb_run_interrupted(); waited += poll_s)
+    return o;
+}
+
+/* Until the arm may get load: a bank is there once the sampler has begun. */
+static enum outcome arm_wait(struct run *run, bool is_started, struct fb_err *err)
+{
+    enum outcome o = GOES_ON;
+
+    for (double waited = 0; is_started && o == GOES_ON && waited < bank_s; waited += poll_s) {
+        if (access(run->bank, F_OK) == 0)
+            break;
         fb_run_sleep(poll_s);
-    return fb_run_interrupted() ? STOPPED : fb_process_is_over(&run->arm) ? ARM_ENDED : GOES_ON;
+        o = waiting(run, is_started);
+    }
+    if (o == GOES_ON)
+        o = ready_wait(run, is_started, err);
+    for (double waited = 0; o == GOES_ON && waited < run->plan.settle_s; waited += poll_s) {
+        fb_run_sleep(poll_s);
+        o = waiting(run, is_started);
+    }
+    return o == GOES_ON ? waiting(run, is_started) : o;
 }
 
 static enum outcome arm_begin(struct run *run, size_t ramp, struct fb_err *err)
@@ -182,17 +197,17 @@ static enum outcome arm_begin(struct run *run, size_t ramp, struct fb_err *err)
             r = fb_running_bank(strtol(arm->text, NULL, 10), &run->bank, err);
         else
             run->bank = fb_strdup(arm->text);
-        return r == FB_OK ? GOES_ON : FAILED;
+        return r == FB_OK ? arm_wait(run, false, err) : FAILED;
     }
     if (arm->target == FB_RUN_REMOTE)
-        return GOES_ON;
+        return arm_wait(run, false, err);
     run->bank = fb_run_path(&run->plan, ramp, ".fbank");
     words = record_words(run, arm, run->bank);
     log = fb_run_path(&run->plan, ramp, ".arm.log");
     r = fb_process_start(words, log, log, &run->arm, err);
     free(log);
     fb_run_words_free(words);
-    return r == FB_OK ? arm_wait(run, err) : FAILED;
+    return r == FB_OK ? arm_wait(run, true, err) : FAILED;
 }
 
 static void arm_end(struct run *run)

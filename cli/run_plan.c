@@ -285,6 +285,23 @@ static enum fb_status toggle_read(const struct fb_args *args, struct fb_run_plan
     return FB_OK;
 }
 
+/* What is for arms that are started has no meaning without one. */
+static enum fb_status sampler_check(const struct fb_args *args, const struct fb_run_plan *plan,
+                                    struct fb_err *err)
+{
+    const char *wrong = fb_args_has(args, "clock") ? "clock"
+                        : fb_args_has(args, "hz")  ? "hz"
+                                                   : NULL;
+
+    for (size_t i = 0; i < plan->arms_count; i++)
+        if (plan->arms[i].target == FB_RUN_START)
+            return FB_OK;
+    if (!wrong)
+        return FB_OK;
+    return fb_fail(err, FB_EUSAGE, "'--%s' is for an arm that is started (NAME=COMMAND); none is",
+                   wrong);
+}
+
 static bool has_word(const struct fb_run_plan *plan, const char *word)
 {
     for (size_t i = 0; i < plan->command_count; i++)
@@ -305,6 +322,8 @@ enum fb_status fb_run_plan_make(const struct fb_args *args, struct fb_run_plan *
 
     plan.arms = fb_alloc_array(2, sizeof *plan.arms);
     r = arms_read(args, &plan, err);
+    if (r == FB_OK)
+        r = sampler_check(args, &plan, err);
     if (r == FB_OK)
         r = toggle_read(args, &plan, err);
     if (r == FB_OK)
