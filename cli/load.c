@@ -34,8 +34,9 @@ static void say_damage(const char *path, const struct fb_read_report *report,
     if (report->note[0])
         fb_say("%s: %s", path, report->note);
     for (size_t i = 0; i < report->losses_count; i++)
-        fb_say("%s: %llu %s are left out", path, (unsigned long long)report->losses[i].count,
-               report->losses[i].what);
+        fb_say("%s: %llu %s are left out, of %llu", path,
+               (unsigned long long)report->losses[i].count, report->losses[i].what,
+               (unsigned long long)report->samples_in);
     if (!p->ended && !d->torn_tail)
         fb_say("%s: has no end mark, the run was killed or is still going on", path);
 }

@@ -123,7 +123,7 @@ static struct fb_profile *make_profile(unsigned holds, enum names names, bool is
         p->unit = fb_strings_put_z(&p->strings, "nanoseconds");
     p->has_times = holds & FB_HOLDS_TIMES;
     p->rows_merged = !p->has_times;
-    for (size_t i = 0; i < 50; i++) {
+    for (size_t i = 0; i < 30; i++) {
         fb_stack_id stack = put_stack(p, holds, names, &seed, module);
 
         fb_profile_sample_add(p, p->has_times ? T0 + (int64_t)i * 5000000 : 0, threads[i % 3],
