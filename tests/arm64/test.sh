@@ -225,7 +225,7 @@ jvm_check() { # REPORT OPTION
         END {
             theirs = n["entering"] + n["epilogue"] + n["leaf_call"] + n["they_stop"]
             good = n["same"] + n["no_id"] + n["continues"]
-            printf "%s: %d stacks of both, %d the same, %d not by a known fault of the oracle; %d without a name\n",
+            printf "%s: %d stacks of both, %d the same, %d differ by a known fault of the oracle; %d Java frames without a name\n",
                 option, n["both"], good, theirs, n["unnamed"]
             exit !(n["both"] > 100 && good >= 0.99 * (n["both"] - theirs) && theirs < n["both"] / 5 && n["unnamed"] == 0)
         }' "$1" || { grep -A 24 '^--' "$1" | head -50; fail "$2: our walk and the oracle differ"; }

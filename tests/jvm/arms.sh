@@ -59,7 +59,7 @@ judge() {
     good=$(($(value same) + $(value no_id) + $(value continues)))
     theirs=$(($(value entering) + $(value epilogue) + $(value leaf_call) + $(value they_stop)))
     awk -v b="$both" -v g="$good" -v t="$theirs" 'BEGIN {
-        printf "%d stacks of both: %.3f %% the same, %.3f %% not by a known fault of the oracle, %.3f %% not\n",
+        printf "%d stacks of both: %.3f %% the same, %.3f %% differ by a known fault of the oracle, %.3f %% by none\n",
             b, 100 * g / b, 100 * t / b, 100 * (b - g - t) / b }'
     [ "$both" -gt 500 ] || fail "only $both stacks to compare"
     awk -v b="$both" -v g="$good" -v t="$theirs" 'BEGIN { exit !(g >= 0.995 * (b - t) && t < 0.03 * b) }' ||
