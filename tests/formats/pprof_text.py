@@ -51,8 +51,9 @@ def one(found, number):
 
 def read_file(path):
     """{stack: values}; a stack is a tuple of (address, ((function, file, line), ...)), leaf first."""
-    with gzip.open(path) as file:
-        top = message(file.read())
+    with open(path, "rb") as file:
+        data = file.read()
+    top = message(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     strings = [s.decode() for s in top[6]]
     functions = {}
     for data in top[5]:
