@@ -32,8 +32,11 @@ enum {
     NAME_BYTES = 32,
     THREADS_MIN = 2,           /* with the second one the interpreter is whole */
     RELOCATION_NS = 400000000, /* by then the loader has made its addresses */
-    SLOW_NS = 1000000000, /* a JVM that is not ready after so long is looked at once a second */
+    PATIENCE_NS = 1000000000,  /* and what is wrong then stays so */
 };
+
+/* A JVM that is not ready after so long is looked at once a second. */
+static const uint64_t slow_ns = 5000000000;
 
 static struct {
     enum fb_jvm_state state;
@@ -263,6 +266,8 @@ static void refuse(const char *why)
 
     jvm.state = FB_JVM_REFUSED;
     fb_text_str(&text, why);
+    if (strcmp(why, FB_JVM_IS_NONE) == 0)
+        return;
     fb_text_str(&line, jvm.why);
     fb_text_str(&line, ", so that Java code is not walked");
     fb_say(FB_SAY_ALWAYS, jvm.path, said, NULL, 0);
@@ -423,14 +428,14 @@ void fb_jvm_look(uint64_t now_ns)
             alive_look(&reader);
         else if (jvm.laid_out || tables_take(&reader, now_ns - jvm.since_ns < RELOCATION_NS)) {
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
-            ready_look(&reader, now_ns - jvm.since_ns < SLOW_NS);
+            ready_look(&reader, now_ns - jvm.since_ns < PATIENCE_NS);
         }
         if (jvm.state == FB_JVM_WALKED)
             fb_jvm_stubs_look(&reader, jvm.path, jvm.bias);
         fb_self_read_close(&reader);
         waits = jvm.state == FB_JVM_COMING;
     }
-    jvm.next_ns = waits && now_ns - jvm.since_ns < SLOW_NS ? now_ns + FB_JVM_POLL_NS : 0;
+    jvm.next_ns = waits && now_ns - jvm.since_ns < slow_ns ? now_ns + FB_JVM_POLL_NS : 0;
 }
 
 enum fb_jvm_state fb_jvm_state(const char **ret_why)

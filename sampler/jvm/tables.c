@@ -165,13 +165,15 @@ static bool symbols_find(const struct fb_self_read *reader, uint64_t start, stru
 }
 
 static void symbol_take(const struct fb_self_read *reader, const struct symbols *s,
-                        const ElfW(Sym) * symbol, uint64_t values[VARIABLE_COUNT])
+                        const ElfW(Sym) * symbol, uint64_t values[VARIABLE_COUNT], bool *is_jvm)
 {
     char name[FB_JVM_NAME_MAX];
 
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
-        symbol->st_size != 8 || symbol->st_name >= s->strtab_bytes ||
-        read_name(reader, s->strtab + symbol->st_name, name) == 0 ||
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= s->strtab_bytes ||
+        read_name(reader, s->strtab + symbol->st_name, name) == 0)
+        return;
+    *is_jvm = *is_jvm || strcmp(name, "JNI_CreateJavaVM") == 0;
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size != 8 ||
         strncmp(name, prefix, sizeof prefix - 1) != 0)
         return;
     for (unsigned i = 0; i < VARIABLE_COUNT; i++)
@@ -182,12 +184,13 @@ static void symbol_take(const struct fb_self_read *reader, const struct symbols 
 
 /* Linkers put the names right behind the symbols, so that their start bounds the symbols' count. */
 static void variables_read(const struct fb_self_read *reader, const struct symbols *s,
-                           uint64_t values[VARIABLE_COUNT])
+                           uint64_t values[VARIABLE_COUNT], bool *ret_is_jvm)
 {
     ElfW(Sym) round[SYMBOLS_ROUND];
     uint64_t count = (s->strtab - s->symtab) / sizeof round[0];
 
     memset(values, 0xff, VARIABLE_COUNT * sizeof values[0]);
+    *ret_is_jvm = false;
     if (count > SYMBOLS_MAX)
         count = SYMBOLS_MAX;
     for (uint64_t at = 0; at < count; at += SYMBOLS_ROUND) {
@@ -196,7 +199,7 @@ static void variables_read(const struct fb_self_read *reader, const struct symbo
         if (!read_all(reader, s->symtab + at * sizeof round[0], round, n * sizeof round[0]))
             return;
         for (size_t i = 0; i < n; i++)
-            symbol_take(reader, s, &round[i], values);
+            symbol_take(reader, s, &round[i], values, ret_is_jvm);
     }
 }
 
@@ -297,15 +300,16 @@ bool fb_jvm_tables_read(const struct fb_self_read *reader, uint64_t start,
     uint64_t values[VARIABLE_COUNT];
     struct symbols symbols;
     struct copy c = {.count = 0};
+    bool is_jvm;
 
     *ret_tables = (struct fb_jvm_tables){.first = {0}};
     if (!symbols_find(reader, start, &symbols)) {
         *ret_why = "has no dynamic symbols that can be read";
         return false;
     }
-    variables_read(reader, &symbols, values);
+    variables_read(reader, &symbols, values, &is_jvm);
     if (values[STRUCTS] == UINT64_MAX || values[TYPES] == UINT64_MAX) {
-        *ret_why = "exports no gHotSpotVMStructs";
+        *ret_why = is_jvm ? "exports no gHotSpotVMStructs" : FB_JVM_IS_NONE;
         return false;
     }
     if (!fb_pages_map(&ret_tables->pages, ENTRIES_BYTES + NAMES_BYTES)) {

@@ -32,6 +32,9 @@ struct fb_jvm_field {
     uint64_t address; /* of a static one */
 };
 
+/* The sentence's end about a library that has only the name of a JVM: nothing to complain of. */
+#define FB_JVM_IS_NONE "is no JVM"
+
 /* start: where the first byte of the library's file is mapped.  False: *ret_why is a sentence's end
  * that stays, as "exports no gHotSpotVMStructs". */
 bool fb_jvm_tables_read(const struct fb_self_read *reader, uint64_t start,
