@@ -264,7 +264,7 @@ static void take_setting(struct reader *r, struct fb_wire_in *in)
 
 static void take_jvm(struct reader *r, struct fb_wire_in *in)
 {
-    static const char *const keys[] = {"jvm_name", "jvm_version", "jvm_arguments", "command"};
+    static const char *const keys[] = {"jvm.vm", "jvm.version", "jvm.arguments", "command"};
     struct fb_jfr_value v[5] = {0};
 
     if (!fb_jfr_value_read(&r->classes, r->jvm.program, in, v))
