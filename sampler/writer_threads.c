@@ -17,7 +17,7 @@
 
 enum {
     NAME_AGE_NS = 900000000, /* a flush each second finds it old */
-    LOOK_NS = 60000,         /* CPU time a flush for looks at threads */
+    LOOK_NS = 40000,         /* CPU time a flush for looks at threads */
     LOOKS_AT_ONCE = 16,
 };
 
