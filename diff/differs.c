@@ -210,6 +210,19 @@ static bool is_of_collector(const struct fb_difference *item)
     return flag != NULL && strncmp(flag, "Use", 3) == 0 && strstr(flag, "GC") != NULL;
 }
 
+/* The sizes of the heap that the flags ended in. */
+static bool is_of_heap(const struct fb_difference *item)
+{
+    return strncmp(item->name, "jvm.heap_", 9) == 0;
+}
+
+static bool sets_heap(const struct fb_difference *cause)
+{
+    return strncmp(cause->name, "-Xm", 3) == 0 || strstr(cause->name, "HeapSize") != NULL ||
+           strstr(cause->name, "RAMPercentage") != NULL ||
+           strcmp(cause->name, "cgroup_memory") == 0;
+}
+
 static bool implies(const struct fb_difference *cause, const struct fb_difference *item)
 {
     const char *flag = flag_of(item);
@@ -218,6 +231,8 @@ static bool implies(const struct fb_difference *cause, const struct fb_differenc
         return false;
     if (cause->class == FB_FACT_IMAGE)
         return item->class == FB_FACT_BUILD || item->class == FB_FACT_IMAGE;
+    if (is_of_heap(item) && !is_of_heap(cause) && sets_heap(cause))
+        return true;
     if (cause->class == FB_FACT_COMMAND && flag != NULL && sets_flag(cause->name, flag))
         return true;
     if (cause->class == FB_FACT_ENVIRONMENT && flag != NULL && mentions(cause, flag))

@@ -128,25 +128,25 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+static bool ends(const char *text, const char *with)
+{
+    size_t n = strlen(text), m = strlen(with);
+
+    return n >= m && strcmp(text + n - m, with) == 0;
+}
+
+/* What the JVM has made of its other flags and of the machine is no setting. */
+static bool is_ergonomics(const char *key, const char *value)
+{
+    return begins(key, "jvm.flag.") && ends(value, "(ergonomics)");
+}
+
 /* Different in any two runs, or told by another fact. */
-static const char *const no_facts[] = {"pid",
-                                       "ppid",
-                                       "start_monotonic_ns",
-                                       "start_wall_ns",
-                                       "duration_ns",
-                                       "comment",
-                                       "run_root",
-                                       "parent_writer",
-                                       "cgroup_path",
-                                       "cwd",
-                                       "symbolized",
-                                       "clock_lack",
-                                       "kernel_frames",
-                                       "clock_fallbacks",
-                                       "hz_got",
-                                       "tick_hz",
-                                       "exe",
-                                       NULL};
+static const char *const no_facts[] = {
+    "pid",        "ppid",       "start_monotonic_ns", "start_wall_ns",   "duration_ns",
+    "comment",    "run_root",   "parent_writer",      "cgroup_path",     "cwd",
+    "symbolized", "clock_lack", "kernel_frames",      "clock_fallbacks", "hz_got",
+    "tick_hz",    "exe",        "jvm.command",        "jvm.vm",          NULL};
 
 /* The same of the environment: the shell's and the session's own, and the sampler's place. */
 static const char *const no_variables[] = {"_",
@@ -187,7 +187,8 @@ static const struct {
 } keyed[] = {
     {"clock_asked", FB_FACT_SAMPLER},       {"clock_got", FB_FACT_SAMPLER},
     {"hz_asked", FB_FACT_SAMPLER},          {"interval_ns", FB_FACT_SAMPLER},
-    {"flamebank_version", FB_FACT_SAMPLER},
+    {"flamebank_version", FB_FACT_SAMPLER}, {"jvm.walk", FB_FACT_SAMPLER},
+    {"jvm.nonsafepoints", FB_FACT_SAMPLER}, {"jvm.counters", FB_FACT_SAMPLER},
 };
 
 /* Of the variables that Kubernetes makes of each service. */
@@ -220,7 +221,7 @@ static void add_item(struct fb_facts *facts, const char *key, const char *value,
     } else if (strcmp(key, "host") == 0) {
         if (!in_container) /* there it is the pod's */
             add(facts, FB_FACT_MACHINE, key, value);
-    } else if (!is_in(key, no_facts)) {
+    } else if (!is_in(key, no_facts) && !is_ergonomics(key, value)) {
         add(facts, class_of(key), key, value);
     }
 }

@@ -124,6 +124,35 @@ static void a_switch_of_the_jvm_implies_its_flag_and_collector(void **state)
     fb_differs_free(d);
 }
 
+static void what_a_jvm_made_of_its_flags_is_no_setting(void **state)
+{
+    const char *const control[] = {"command",
+                                   "java -Xmx1g A",
+                                   "jvm.heap_max_bytes",
+                                   "1073741824",
+                                   "jvm.flag.MaxNewSize",
+                                   "357564416 (ergonomics)",
+                                   "jvm.walk",
+                                   "yes",
+                                   NULL};
+    const char *const variant[] = {"command",
+                                   "java -Xmx2g A",
+                                   "jvm.heap_max_bytes",
+                                   "2147483648",
+                                   "jvm.flag.MaxNewSize",
+                                   "715784192 (ergonomics)",
+                                   "jvm.walk",
+                                   "yes",
+                                   NULL};
+    struct fb_differs *d = differs_of(control, variant, &no_lever);
+
+    (void)state;
+    assert_int_equal(d->own, 1);
+    assert_int_equal(d->count, 2);
+    values_are(d, "jvm.heap_max_bytes", "1073741824", "2147483648");
+    fb_differs_free(d);
+}
+
 static void an_image_implies_its_builds(void **state)
 {
     const char *const control[] = {"label.image_digest", "sha256:1", NULL};
@@ -217,6 +246,7 @@ int main(void)
         cmocka_unit_test(two_runs_of_one_setting_differ_in_nothing),
         cmocka_unit_test(one_word_of_the_command_line_is_one_thing),
         cmocka_unit_test(a_switch_of_the_jvm_implies_its_flag_and_collector),
+        cmocka_unit_test(what_a_jvm_made_of_its_flags_is_no_setting),
         cmocka_unit_test(an_image_implies_its_builds),
         cmocka_unit_test(a_lever_is_looked_for),
         cmocka_unit_test(a_setting_in_which_one_arms_runs_differ_is_told_apart),
