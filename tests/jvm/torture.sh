@@ -49,7 +49,8 @@ run() {
         whole "$bank"
         "$flamebank" check "$bank" > check.out 2>&1 || fail "$clock: $java $*: $(cat check.out)"
     done
-    [ "$(fact banks/*.fbank samples)" -gt 50 ] || fail "$clock: $java $*: few samples"
+    samples=$(fact banks/*.fbank samples)
+    [ "$samples" -gt 50 ] || fail "$clock: $java $*: few samples"
 }
 
 # What the program prints; -Xcheck:jni prints what it finds to the same place.
@@ -82,7 +83,7 @@ torture() {
         left=$((left - part))
         [ "$clock" = cpu ] && read -r clock hz < <(clock_for_storms) || { clock=cpu hz=1000; }
     done
-    echo "JDK $1: $(fact banks/*.fbank samples) samples in the last run"
+    echo "JDK $1: $samples samples in the last run"
     ran=1
 }
 
