@@ -125,7 +125,7 @@ static inline struct fb_step *world_step_add(struct fb_steps *steps, const char 
     s = &steps->items[steps->count++];
     memset(s, 0, sizeof *s);
     s->name = fb_strdup(name);
-    s->mode = fb_strdup("");
+    s->mode = "";
     s->why = fb_strdup("");
     s->start_ns = s->load_start_ns = WORLD_START_NS + (int64_t)from_second * WORLD_SECOND;
     s->end_ns = s->load_end_ns = s->start_ns + (int64_t)seconds * WORLD_SECOND;
