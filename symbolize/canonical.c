@@ -13,6 +13,7 @@ enum {
 #define KIND(k) (1u << FB_FRAME_##k)
 #define CODE    (KIND(NATIVE) | KIND(STUB) | KIND(INLINED))
 #define KERNEL  KIND(KERNEL)
+#define JAVA    (KIND(JAVA) | CODE) /* of other tools' text nobody says what is Java */
 
 /* Suffixes first: they hide the name from the demangler. */
 static const struct fb_name_rule rules[] = {
@@ -47,6 +48,15 @@ static const struct fb_name_rule rules[] = {
     {"bpf", "the tag of a BPF program: bpf_prog_6deef7357e7b4530_name", CODE | KERNEL, fb_rule_bpf},
     {"thread", "the tid and the numbers of a thread: [pool-3-thread-17 tid=812]", KIND(MARK),
      fb_rule_thread},
+    {"java-hidden", "the address of a hidden class: Foo$$Lambda/0x00007f99b4009000", JAVA,
+     fb_rule_java_hidden},
+    {"java-lambda", "the numbers of lambdas: Foo$$Lambda$14, lambda$main$1", JAVA,
+     fb_rule_java_lambda},
+    {"java-accessor", "the number of a reflection's accessor: GeneratedMethodAccessor12", JAVA,
+     fb_rule_java_accessor},
+    {"java-proxy", "the number of a proxy: jdk.proxy2.$Proxy33", JAVA, fb_rule_java_proxy},
+    {"java-generated", "the hash of CGLIB's, ByteBuddy's, Hibernate's, Mockito's classes", JAVA,
+     fb_rule_java_generated},
     {"unknown", "bare addresses, and the version in [unknown] libx.so.1.2", CODE | KERNEL,
      fb_rule_unknown},
 };

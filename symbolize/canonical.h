@@ -52,6 +52,11 @@ bool fb_rule_libc_public(struct fb_buf *text);
 bool fb_rule_isa(struct fb_buf *text);
 bool fb_rule_syscall(struct fb_buf *text);
 bool fb_rule_bpf(struct fb_buf *text);
-bool fb_rule_thread(struct fb_buf *text); /* canonical_thread.c */
+bool fb_rule_thread(struct fb_buf *text);      /* canonical_thread.c */
+bool fb_rule_java_hidden(struct fb_buf *text); /* canonical_java.c */
+bool fb_rule_java_lambda(struct fb_buf *text);
+bool fb_rule_java_accessor(struct fb_buf *text);
+bool fb_rule_java_proxy(struct fb_buf *text);
+bool fb_rule_java_generated(struct fb_buf *text);
 
 #endif

@@ -15,6 +15,8 @@
 #define K FB_FRAME_KERNEL
 #define M FB_FRAME_MARK
 #define S FB_FRAME_STUB
+#define J FB_FRAME_JAVA
+#define I FB_FRAME_INLINED
 
 /* One row a law: the rule that must fire, the raw name, the canonical one. */
 static const struct row {
@@ -119,6 +121,31 @@ static const struct row {
     {"thread", "[qtp1559783274-16 tid=4]", "[qtp#-#]", M},
     {"thread", "[grpc-default-worker-ELG-1-2]", "[grpc-default-worker-ELG-#-#]", M},
     {"thread", "[tid=123]", "[tid=#]", M},
+    {"java-hidden", "Shop$$Lambda+0x0000000015040418.price", "Shop$$Lambda.price", J},
+    {"java-hidden", "Shop$$Lambda/0x00007f99b4009000.price", "Shop$$Lambda.price", I},
+    {"java-hidden", "Shop$$Lambda.0x00007f99b4009000.price", "Shop$$Lambda.price", J},
+    {"java-hidden", "java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke",
+     "java.lang.invoke.LambdaForm$MH.invoke", J},
+    {"java-hidden", "\xc3\xa9+0x0000000800c03000.invoke", "\xc3\xa9.invoke", J},
+    {"java-lambda", "Shop$$Lambda$6+0x00007f99b4009000.handle", "Shop$$Lambda.handle", J},
+    {"java-lambda", "a/b/Shop$$Lambda$14/1234567.run", "a/b/Shop$$Lambda.run", J},
+    {"java-lambda", "a.b.Shop$$Lambda$14.1234567.run", "a.b.Shop$$Lambda.run", J},
+    {"java-lambda", "Shop.lambda$main$1", "Shop.lambda$main", J},
+    {"java-lambda", "a/Shop.lambda$null$12", "a/Shop.lambda$null", J},
+    {"java-lambda", "Shop.lambda$main$1(ILjava/lang/String;)V",
+     "Shop.lambda$main(ILjava/lang/String;)V", J},
+    {"java-accessor", "jdk.internal.reflect.GeneratedMethodAccessor12.invoke",
+     "jdk.internal.reflect.GeneratedMethodAccessor.invoke", J},
+    {"java-accessor", "sun/reflect/GeneratedSerializationConstructorAccessor4.newInstance",
+     "sun/reflect/GeneratedSerializationConstructorAccessor.newInstance", J},
+    {"java-proxy", "jdk.proxy2.$Proxy33.price", "jdk.proxy2.$Proxy.price", J},
+    {"java-proxy", "com/sun/proxy/$Proxy17.price", "com/sun/proxy/$Proxy.price", N},
+    {"java-proxy", "com.shop.$Proxy17.price", "com.shop.$Proxy.price", J},
+    {"java-generated", "com.shop.A$$EnhancerBySpringCGLIB$$1a2b3c4d.f",
+     "com.shop.A$$EnhancerBySpringCGLIB.f", J},
+    {"java-generated", "com.shop.A$ByteBuddy$x1Y2.f", "com.shop.A$ByteBuddy.f", J},
+    {"java-generated", "com.shop.A$HibernateProxy$Ab12.f", "com.shop.A$HibernateProxy.f", J},
+    {"java-generated", "com.shop.A$MockitoMock$123.f", "com.shop.A$MockitoMock.f", J},
     {"unknown", "0x7f12345678ab", "[unknown]", N},
     {"unknown", "[unknown] libfoo.so.1.2.3", "[unknown] libfoo.so", N},
 };
@@ -257,9 +284,31 @@ static void every_rule_is_documented(void **state)
 
 static void what_only_looks_like_it_is_kept(void **state)
 {
+    static const char *const java[] = {
+        "com.shop.Box$1.run",
+        "com.shop.A+0x12.f",
+        "com.shop.A/0x1234567z.f",
+        "com.shop.A.0x12345678g",
+        "Shop$$Lambda.run",
+        "Shop$$LambdaX$1.run",
+        "Shop.lambda$main$x1",
+        "Shop.lambda$1",
+        "Shop.mylambda$main$1",
+        "Shop.lambda$",
+        "GeneratedMethodAccessor1x.f",
+        "$Proxy1x.f",
+        "com.shop.CGLIB.f",
+        "/0x0123456789abcdef",
+        "Shop$$Lambda$",
+        "A$ByteBuddy",
+    };
     char text[300];
 
     (void)state;
+    for (size_t i = 0; i < sizeof java / sizeof java[0]; i++) {
+        assert_int_equal(apply(java[i], J, text, sizeof text), 0);
+        assert_string_equal(text, java[i]);
+    }
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         assert_int_equal(apply(kept[i], N, text, sizeof text), 0);
         assert_string_equal(text, kept[i]);
@@ -287,7 +336,8 @@ static void names_of_other_runtimes_are_kept(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-            if (rows[i].kind == others[k])
+            if (rows[i].kind == others[k] ||
+                (others[k] == FB_FRAME_JAVA && strncmp(rows[i].rule, "java-", 5) == 0))
                 continue;
             assert_int_equal(apply(rows[i].raw, others[k], text, sizeof text), 0);
             assert_string_equal(text, rows[i].raw);
