@@ -23,11 +23,25 @@ function(fb_unit_tests folder)
     endforeach()
 endfunction()
 
-# fb_fuzz_target(NAME LIBRARY...): tests/fuzz/fuzz_NAME.c, built only with the fuzz preset.
+# fb_fuzz_target(NAME LIBRARY... [SEEDS FILE OR FOLDER...]): tests/fuzz/fuzz_NAME.c.  With the fuzz
+# preset a target of libFuzzer; else a test that tries blind mutations of the seeds for a few seconds.
+# build/.../tests/fuzz/NAME.seeds lists the seeds, one a line.
 function(fb_fuzz_target name)
+    cmake_parse_arguments(FUZZ "" "" "SEEDS" ${ARGN})
+    set(seeds)
+    foreach(pattern ${FUZZ_SEEDS})
+        file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fixtures/${pattern})
+        list(APPEND seeds ${found})
+    endforeach()
+    string(REPLACE ";" "\n" lines "${seeds}")
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.seeds "${lines}\n")
+    add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
+    target_link_libraries(fuzz_${name} PRIVATE ${FUZZ_UNPARSED_ARGUMENTS} fb_base fb_flags fb_instrument)
     if(FB_FUZZ)
-        add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
-        target_link_libraries(fuzz_${name} PRIVATE ${ARGN} fb_flags fb_instrument)
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/driver.c)
+        add_test(NAME fuzz/${name} COMMAND fuzz_${name} 2.5 ${seeds})
+        set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
     endif()
 endfunction()

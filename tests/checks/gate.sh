@@ -28,17 +28,29 @@ valgrind_units() {
     rm -f /tmp/gate-valgrind.$$
     return $bad
 }
+# One target of libFuzzer for FUZZ_SECONDS, from its seeds and what earlier runs found.
+fuzz_one() {
+    local name=${1##*fuzz_} corpus log=/tmp/gate-fuzz.$$.${1##*fuzz_}
+    corpus=build/fuzz/corpus/$name
+    mkdir -p "$corpus"
+    grep . "build/fuzz/tests/fuzz/$name.seeds" | while read -r seed; do
+        find "$seed" -type f -exec cp -n {} "$corpus/" \;
+    done
+    "$1" -max_total_time="${FUZZ_SECONDS:-600}" -rss_limit_mb=2048 -timeout=20 \
+        -artifact_prefix=build/fuzz/ "$corpus" > "$log" 2>&1 || { tail -30 "$log"; rm -f "$log"; return 1; }
+    echo "${1##*/}: $(grep '^Done' "$log")"
+    rm -f "$log"
+}
+# Ten minutes a target; FUZZ_SECONDS for less.
 fuzz_all() {
+    local targets=() bad=0
     cmake --preset fuzz -Wno-dev > /dev/null && cmake --build --preset fuzz -j "$(nproc)" > /dev/null || return 1
     for target in build/fuzz/tests/fuzz/fuzz_*; do
-        [ -x "$target" ] || continue
-        mkdir -p "build/fuzz/corpus/${target##*fuzz_}"
-        "$target" -max_total_time="${FUZZ_SECONDS:-30}" -rss_limit_mb=2048 -timeout=20 \
-            -artifact_prefix=build/fuzz/ "build/fuzz/corpus/${target##*fuzz_}" > /tmp/gate-fuzz.$$ 2>&1 ||
-            { tail -30 /tmp/gate-fuzz.$$; return 1; }
-        echo "${target##*/}: $(grep '^Done' /tmp/gate-fuzz.$$)"
+        [ -x "$target" ] && targets+=("$target")
     done
-    rm -f /tmp/gate-fuzz.$$
+    export -f fuzz_one
+    printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'fuzz_one {}' || bad=1
+    return $bad
 }
 # Without the network its tests are skipped, and say so.
 arm64_packages() {

@@ -122,7 +122,7 @@ static void draw(const struct profile *p, struct fb_layers *layers)
                        &out);
     check(&out);
     for (const struct fb_table_writer *w = fb_table_writers; w->name; w++) {
-        struct fb_table *t = fb_render_top(&p->tree, &p->fns, self, NULL, 50, in.title);
+        struct fb_table *t = fb_render_top(&p->tree, &p->fns, self, NULL, NULL, 50, in.title);
 
         out.len = 0;
         w->write((const struct fb_table *const[]){t}, 1, true, &out);
