@@ -148,7 +148,8 @@ stage_symbols() {
         exit 1
     python3 "$source/tests/checks/signal_safe.py" --cross aarch64-linux-gnu- --stack 4096 \
         --allow "$source/tests/checks/signal_allow.txt" \
-        "$work"/sampler/CMakeFiles/flamebank_signal.dir/signal/*.o || exit 1
+        "$work"/sampler/CMakeFiles/flamebank_signal.dir/signal/*.o \
+        "$work"/sampler/CMakeFiles/flamebank_signal.dir/jvm/signal/*.o || exit 1
 }
 
 stage_walk() {

@@ -47,22 +47,22 @@ count() { awk -v a="$1" -v s="$scale" 'BEGIN { printf "%d", a * s }'; }
 have() { command -v "$1" > /dev/null || { echo "$1: not here, not checked"; return 1; }; }
 
 interpreters() {
-    agree python3 50 python3 -c "
+    agree python3 20 python3 -c "
 import json, re
 d = {str(i): [i, {'a': i * 2}] for i in range(3000)}
 for k in range($(count 60)):
     s = json.dumps(d); e = json.loads(s); sorted(e.items(), key=lambda t: t[1][0])
     re.sub(r'(\d+)', lambda m: m.group(1)[::-1], s[:20000])"
-    agree perl 50 perl -e "my %h; for my \$i (1..$(count 800000)) { \$h{'k'.(\$i % 5000)} .= \"x\$i\";
+    agree perl 20 perl -e "my %h; for my \$i (1..$(count 800000)) { \$h{'k'.(\$i % 5000)} .= \"x\$i\";
         my @s = sort { \$a cmp \$b } map { \"\$_\$i\" } 1..5 if \$i % 10 == 0;
         \$h{\$i % 100} =~ s/x(\d)/y\$1/g if \$i % 7 == 0; }"
-    have sqlite3 && agree sqlite3 50 sqlite3 :memory: "
+    have sqlite3 && agree sqlite3 20 sqlite3 :memory: "
         create table t(a integer, b text);
         with recursive n(i) as (select 1 union all select i + 1 from n where i < $(count 150000))
             insert into t select i, hex(randomblob(8)) from n;
         create index x on t(b);
         select count(*), max(b) from t where b like '%A%' group by a % 17 order by 2;"
-    have node && agree node 50 node -e "
+    have node && agree node 20 node -e "
         let m = new Map();
         for (let i = 0; i < $(count 150000); i++) { m.set('k' + i % 999, JSON.stringify({i, a: [i]}));
             if (i % 50 == 0) [...m.values()].sort().join().replace(/1/g, 'x'); }"
@@ -71,11 +71,11 @@ for k in range($(count 60)):
 compilers() {
     printf '#include <map>\n#include <regex>\n#include <string>\nint main() { std::map<std::string, std::regex> m; m.emplace("a", "b"); return (int)m.size(); }\n' > a.cc
     g++ -E a.cc -o a.ii
-    agree cc1plus 50 "$(g++ -print-prog-name=cc1plus)" -fpreprocessed -O2 -quiet a.ii -o a.s
-    have clang && agree clang 20 clang -w -O2 -c "$sources/tests/e2e/oracle/shapes.c" -o a.o
+    agree cc1plus 20 "$(g++ -print-prog-name=cc1plus)" -fpreprocessed -O2 -quiet a.ii -o a.s
+    have clang && agree clang 5 clang -w -O2 -c "$sources/tests/e2e/oracle/shapes.c" -o a.o
     echo 'fn main() { let mut v: Vec<u32> = (0..99).collect(); v.sort_by_key(|x| x % 7); println!("{:?}", v); }' > a.rs
     if have rustc && rustc --version > /dev/null 2>&1; then
-        agree rustc 10 "$(rustc --print sysroot)/bin/rustc" -O a.rs -o a.out
+        agree rustc 5 "$(rustc --print sysroot)/bin/rustc" -O a.rs -o a.out
     fi
 }
 
