@@ -24,6 +24,7 @@ else
     grep -q "libz.so.*absent in control" "$work/out" || fail "libz's frames are not absent in the control"
     grep -q "codec.*\(absent in control\|DIFF\)" "$work/out" || fail "the codec layer does not differ"
 fi
+grep -q "one thing differs between the arms: gzip" "$work/out" || fail "more than gzip differs"
 for f in control variant diff; do
     xmllint --noout "$work/$f.svg" || fail "$f.svg is not well-formed"
     grep -q "deflate" "$work/$f.svg" || [ $f = control ] || fail "$f.svg does not show deflate"
