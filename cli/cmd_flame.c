@@ -78,14 +78,14 @@ static enum fb_status find_step(const struct fb_args *args, const struct fb_diff
     return FB_OK;
 }
 
-/* step NULL: all healthy ones. */
+/* step NULL: several. */
 static char *diff_subtitle(const struct fb_diff_step *step, const struct fb_diff_nodes *nodes,
                            const char *unit)
 {
     struct fb_buf out = {0};
 
     if (!step) {
-        fb_buf_puts(&out, "all healthy steps");
+        fb_buf_puts(&out, nodes->is_judged ? "all healthy steps" : "all steps (shown, not judged)");
     } else {
         fb_buf_printf(&out, "step %s: ", step->name);
         fb_step_health_text(step->health, &out);
@@ -115,6 +115,8 @@ static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view
                                            : fb_format("%s against %s", view->arms[0].name,
                                                        view->arms[view->count - 1].name);
         in->unit = view->arms[0].profile ? unit_of(view->arms[0].profile) : "samples";
+        if (pair.diff->steps_count == 1)
+            step = 0;
         subtitle =
             diff_subtitle(step == SIZE_MAX ? NULL : &pair.diff->steps[step], &nodes, in->unit);
         in->title = title;

@@ -479,7 +479,8 @@ static enum fb_status steps_make(struct fb_diff *diff, struct fb_err *err)
     if (diff->steps_count == 0)
         return fb_fail(err, FB_EFORMAT,
                        "no step of '%s' matches one of '%s': their offered rates differ by over "
-                       "0.5 %% and no name is the same",
+                       "0.5 %%, and names count only where no rate is known ('--pair A:B' compares "
+                       "any two)",
                        arm_of(state, 0)->label, arm_of(state, state->lineup.controls)->label);
     diff->steps = fb_alloc_array(diff->steps_count, sizeof *diff->steps);
     for (size_t i = 0; i < diff->steps_count; i++)

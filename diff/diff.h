@@ -216,6 +216,7 @@ struct fb_diff_nodes {
     double control_ms, variant_ms; /* CPU per request of the step; NAN unknown            */
     bool on_ms;                    /* "real" is a change of ms per request; else of share */
     double control_weight, variant_weight;
+    bool is_judged; /* false: a step of them has no verdict, and nothing is real  */
 };
 void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes *ret_nodes);
 void fb_diff_nodes_done(struct fb_diff_nodes *nodes);

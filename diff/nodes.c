@@ -416,7 +416,8 @@ void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes
         shares_fill(&sum, 0, 1, out.control_weight, out.control_total);
         shares_fill(&sum, 1, 0, out.variant_weight, out.variant_self);
         shares_fill(&sum, 1, 1, out.variant_weight, out.variant_total);
-        if (is_judged(diff, step)) {
+        out.is_judged = is_judged(diff, step);
+        if (out.is_judged) {
             family_judge(&sum, 0, step, out.control_self, out.variant_self, out.self_is_real);
             family_judge(&sum, 1, step, out.control_total, out.variant_total, out.total_is_real);
         }

@@ -175,9 +175,12 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b,
         return;
     }
     pair_put(p, "self", self);
-    fb_buf_printf(out, "\ninclusive %s the noise, self %s it",
-                  p->nodes->total_is_real[b->node] ? "outside" : "inside",
-                  p->nodes->self_is_real[b->node] ? "outside" : "inside");
+    if (p->nodes->is_judged)
+        fb_buf_printf(out, "\ninclusive %s the noise, self %s it",
+                      p->nodes->total_is_real[b->node] ? "outside" : "inside",
+                      p->nodes->self_is_real[b->node] ? "outside" : "inside");
+    else
+        fb_buf_puts(out, "\nnot judged");
     if (b->depth > 0)
         place_put(p, b->node);
 }
@@ -263,8 +266,11 @@ static void notes_put(struct picture *p)
 {
     char *hidden = hidden_note(p);
     const char *notes[] = {
-        "Grey: the 95 % interval of the change holds 0, or the change is under the floor of run to "
-        "run noise (the rule of the frame table). Frames in “other” boxes are not tested.",
+        !p->nodes->is_judged
+            ? "Grey: not judged, whatever the change: the step carries no verdict."
+            : "Grey: the 95 % interval of the change holds 0, or the change is under the floor of "
+              "run to "
+              "run noise (the rule of the frame table). Frames in “other” boxes are not tested.",
         p->on_ms ? "Colour: change of CPU ms per request, (variant − control) / control. Width: "
                    "mean of the shares in both arms. On-CPU time of the profiled processes only."
                  : "Colour: change of the share of samples, (variant − control) / control. Width: "
@@ -285,8 +291,12 @@ void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_no
     p.has_ms = !isnan(nodes->control_ms) && !isnan(nodes->variant_ms);
     p.on_ms = p.has_ms && nodes->on_ms;
     layout_make(&p);
-    for (size_t i = 0; i < LEGEND_COUNT; i++)
-        chips[i] = (struct fb_svg_chip){fb_strdup(legend[i].label), legend[i].class_number};
+    for (size_t i = 0; i < LEGEND_COUNT; i++) {
+        bool is_unjudged = legend[i].class_number == GREY && !nodes->is_judged;
+
+        chips[i] = (struct fb_svg_chip){fb_strdup(is_unjudged ? "not judged" : legend[i].label),
+                                        legend[i].class_number};
+    }
     p.svg.out = out;
     p.svg.kind = "diff";
     p.svg.what = "A differential flame graph: each box is a function, as wide as its mean share in "

@@ -81,6 +81,25 @@ static void what_noise_explains_is_grey_and_says_so(void **state)
     fixture_done(&f);
 }
 
+static void what_is_not_judged_is_not_called_noise(void **state)
+{
+    struct fixture f;
+    char *svg, *box;
+
+    (void)state;
+    fixture_init(&f);
+    f.picture.nodes.is_judged = false;
+    svg = picture_diff(&f.picture);
+    box = picture_box(svg, "less");
+    assert_has(box, "not judged");
+    free(box);
+    assert_has(svg, ">not judged</text>");
+    assert_has(svg, "Grey: not judged, whatever the change");
+    assert_null(strstr(svg, "inside the noise"));
+    free(svg);
+    fixture_done(&f);
+}
+
 static void with_ms_the_change_is_of_ms_per_request(void **state)
 {
     struct fixture f;
@@ -201,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vanished_and_new_frames_have_their_place),
         cmocka_unit_test(what_noise_explains_is_grey_and_says_so),
+        cmocka_unit_test(what_is_not_judged_is_not_called_noise),
         cmocka_unit_test(with_ms_the_change_is_of_ms_per_request),
         cmocka_unit_test(hidden_frames_keep_the_amounts_of_both_sides),
         cmocka_unit_test(one_empty_side_is_all_new),
