@@ -6,7 +6,7 @@
 # $fixtures and $build set.  Standard error is shown as it comes; a status other than 0 follows as "[status]".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "$1" && pwd)
+build=$(cd "$1" && pwd) && [ -x "$build/bin/flamebank" ] || { echo "run.sh: $1 is no build" >&2; exit 2; }
 shift
 export fixtures=$here/../../fixtures build LC_ALL=C TZ=UTC NO_COLOR=1
 PATH=$build/bin:$build/fixtures:$PATH
