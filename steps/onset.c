@@ -3,7 +3,10 @@
  * The CPU per second is modelled as constant within each step and constant outside of all.  That
  * model is tried at every quarter second of shift up to half a step; the shift with the least rest
  * (sum of squares) is the estimate.  It says nothing where the steps do not differ: the model must
- * explain 80 % of the variance there, and leave at least a fifth less than without a shift. */
+ * explain 80 % of the variance there, and leave at least a fifth less than without a shift.
+ *
+ * What a process does at its start and early in the warm-up (a JVM compiles) is nothing that
+ * follows the load: the course is looked at from the last half step of the warm-up on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,7 @@ static const double tolerated_s = 1; /* beside the grain of the steps' times */
 struct course {                   /* of the CPU: prefix sums over intervals */
     double *at_s, *sum, *squares; /* time of the middle; sums up to there */
     size_t count;
+    size_t from; /* intervals before it are not looked at */
 };
 
 static bool course_take(const struct fb_profile *p, struct course *c)
@@ -61,10 +65,10 @@ static void course_done(struct course *c)
     free(c->squares);
 }
 
-/* The first interval whose middle is not before the time. */
+/* The first interval that is looked at and whose middle is not before the time. */
 static size_t course_find(const struct course *c, double at_s)
 {
-    size_t low = 0, high = c->count;
+    size_t low = c->from, high = c->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -82,12 +86,19 @@ static double rest_of(double n, double sum, double squares)
     return n > 0 ? fmax(0, squares - sum * sum / n) : 0;
 }
 
+/* The sums over what is looked at. */
+static double course_all(const struct course *c, double *ret_n, double *ret_sum)
+{
+    *ret_n = (double)(c->count - c->from);
+    *ret_sum = c->sum[c->count] - c->sum[c->from];
+    return c->squares[c->count] - c->squares[c->from];
+}
+
 /* What the model leaves unexplained with the steps moved by shift_s. */
 static double rest_at(const struct course *c, const struct fb_steps *steps,
                       const struct fb_profile *p, double shift_s)
 {
-    double rest = 0, n_out = (double)c->count, sum_out = c->sum[c->count],
-           squares_out = c->squares[c->count];
+    double rest = 0, n_out, sum_out, squares_out = course_all(c, &n_out, &sum_out);
 
     for (size_t i = 0; i < steps->count; i++) {
         const struct fb_step *s = &steps->items[i];
@@ -147,6 +158,20 @@ static double best_shift(const struct course *c, const struct fb_steps *steps,
     return round((first + last)) / 2;
 }
 
+/* Leaves out what is before the last most_s of the warm-up; false if too little is left. */
+static bool start_cut(struct course *c, const struct fb_steps *steps, const struct fb_profile *p,
+                      double most_s)
+{
+    int64_t end_ns = 0;
+
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->items[i].warmup && steps->items[i].load_start_ns != 0)
+            end_ns = end_ns > steps->items[i].load_end_ns ? end_ns : steps->items[i].load_end_ns;
+    if (end_ns != 0)
+        c->from = course_find(c, (double)(end_ns - p->first_ns) / NS - most_s);
+    return c->count - c->from >= ROWS_LEAST;
+}
+
 /* A clock of the host that was set while the arm ran. */
 static void steps_of_the_clock(struct fb_steps *steps, const struct fb_profile *p)
 {
@@ -173,14 +198,16 @@ static void steps_of_the_clock(struct fb_steps *steps, const struct fb_profile *
 void fb_steps_onset_check(struct fb_steps *steps, const struct fb_profile *p)
 {
     struct course c = {0};
-    double best_s, grain_s, most = shift_most(steps, &grain_s), total, now, best;
+    double best_s, grain_s, most = shift_most(steps, &grain_s), n, sum, squares, total, now, best;
 
     steps_of_the_clock(steps, p);
-    if (strcmp(steps->format, "marks") == 0 || !course_take(p, &c)) {
+    if (strcmp(steps->format, "marks") == 0 || !course_take(p, &c) ||
+        !start_cut(&c, steps, p, most)) {
         course_done(&c); /* marks are by the arm's own clock */
         return;
     }
-    total = rest_of((double)c.count, c.sum[c.count], c.squares[c.count]);
+    squares = course_all(&c, &n, &sum);
+    total = rest_of(n, sum, squares);
     now = rest_at(&c, steps, p, 0);
     best_s = best_shift(&c, steps, p, most, &best);
     course_done(&c);

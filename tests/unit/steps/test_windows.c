@@ -288,6 +288,46 @@ static void the_onset_of_the_cpu_tells_the_clocks_apart(void **state)
     fb_profile_free(p);
 }
 
+/* A JVM: 20 s of one core at its start, which reach 10 s into the warm-up; the rates that follow
+ * cost little beside it. */
+static void the_start_of_a_jvm_is_no_shift_of_its_clock(void **state)
+{
+    static const int shifts[] = {0, 6};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        struct fb_profile *p = fb_profile_new();
+        uint32_t id = fb_profile_counter_put(p, "process.cpu_ns", "ns", FB_COUNTER_CUMULATIVE);
+        struct fb_buf text = {0};
+        struct fb_steps *steps;
+        double cpu = 0;
+
+        for (int t = 0; t <= 170; t++) {
+            static const double cores[] = {0.2, 0.05, 0.1, 0.15}; /* warm-up 10..40, 30 s each */
+            size_t row = fb_profile_counter_row_add(p, (T0 + t) * SECOND);
+            int k = (t - 10) / 30;
+
+            p->counters.items[id].values[row] = (int64_t)(cpu * 1e9);
+            cpu += t < 20 ? 1 : k < 4 ? cores[k] : 0.005;
+        }
+        p->has_times = true;
+        p->first_ns = T0 * SECOND;
+        p->last_ns = (T0 + 170) * SECOND;
+        fb_buf_puts(&text, "offered\tstart\tend\twarmup\n");
+        for (int k = 0; k < 4; k++)
+            fb_buf_printf(&text, "%d\t%lld\t%lld\t%d\n", k == 0 ? 400 : 100 * k,
+                          (long long)T0 + shifts[i] + 10 + 30 * k,
+                          (long long)T0 + shifts[i] + 40 + 30 * k, k == 0);
+        steps = parse(text.data, "jvm.tsv");
+        fb_steps_onset_check(steps, p);
+        assert_true(fabs(steps->onset_s + shifts[i]) <= 0.5);
+        assert_int_equal(steps->warnings_count, shifts[i] != 0);
+        fb_buf_done(&text);
+        fb_steps_free(steps);
+        fb_profile_free(p);
+    }
+}
+
 static void a_flat_course_says_nothing_of_clocks(void **state)
 {
     struct fb_profile *p = fb_profile_new();
@@ -434,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_plan_alone_gives_steps),
         cmocka_unit_test(an_offset_moves_all_times_and_is_kept),
         cmocka_unit_test(the_onset_of_the_cpu_tells_the_clocks_apart),
+        cmocka_unit_test(the_start_of_a_jvm_is_no_shift_of_its_clock),
         cmocka_unit_test(a_flat_course_says_nothing_of_clocks),
         cmocka_unit_test(times_of_another_zone_or_clock_get_a_hint),
         cmocka_unit_test(a_clock_that_was_set_is_named),
