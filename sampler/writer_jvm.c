@@ -14,6 +14,7 @@
 #include "sampler/jvm/signal/names.h"
 #include "sampler/jvm/signal/vm.h"
 #include "sampler/jvm/start.h"
+#include "sampler/jvm/utf8.h"
 #include "sampler/self_read.h"
 #include "sampler/signal/pool.h"
 #include "sampler/writer.h"
@@ -80,12 +81,14 @@ static void strings_write(struct fb_writer *w)
 static uint32_t string_put(struct fb_writer *w, const char *text, size_t n)
 {
     struct fb_writer_jvm *j = &w->jvm;
+    char letters[NAME_MAX_BYTES];
 
+    n = fb_jvm_utf8_text(text, n, letters);
     if (j->strings.body.cap - j->strings.body.len < n + FB_WIRE_VARINT_MAX)
         strings_write(w);
     if (j->strings.count == 0)
         j->first_string = w->next_string;
-    fb_wire_put_blob(&j->strings.body, text, n);
+    fb_wire_put_blob(&j->strings.body, letters, n);
     j->strings.count++;
     return w->next_string++;
 }

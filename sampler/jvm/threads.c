@@ -9,6 +9,7 @@
 #include "sampler/jvm/layout_known.h"
 #include "sampler/jvm/reading.h"
 #include "sampler/jvm/signal/vm.h"
+#include "sampler/jvm/utf8.h"
 #include "sampler/pages.h"
 #include "sampler/self_read.h"
 
@@ -160,23 +161,9 @@ static bool object_of(uint64_t thread, uint64_t *ret_object)
 
 static void utf8_put(struct fb_text *t, uint32_t c)
 {
-    char bytes[4];
-    size_t n = 0;
+    char bytes[FB_JVM_UTF8_MAX];
+    size_t n = fb_jvm_utf8_letter(c < ' ' || c == 0x7f ? '?' : c, bytes);
 
-    if (c < 0x80) {
-        bytes[n++] = (char)(c < ' ' || c == 0x7f ? '?' : c);
-    } else if (c < 0x800) {
-        bytes[n++] = (char)(0xc0 | c >> 6);
-    } else if (c < 0x10000) {
-        bytes[n++] = (char)(0xe0 | c >> 12);
-        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-    } else {
-        bytes[n++] = (char)(0xf0 | c >> 18);
-        bytes[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-    }
-    if (c >= 0x80)
-        bytes[n++] = (char)(0x80 | (c & 0x3f));
     if (t->len + n < t->cap) /* no letter in part */
         fb_text_add(t, bytes, n);
     else
