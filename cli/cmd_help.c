@@ -193,7 +193,7 @@ static int man_command(const struct fb_command *c)
     fb_buf_printf(&out, ".TH FLAMEBANK-");
     for (const char *at = c->name; *at; at++)
         fb_buf_putc(&out, (char)toupper((unsigned char)*at));
-    fb_buf_printf(&out, " 1 \"\" \"flamebank " FB_VERSION "\"\n.SH NAME\nflamebank\\-%s \\- ",
+    fb_buf_printf(&out, " 1 \"\" \"flamebank " FB_VERSION "\"\n.nh\n.SH NAME\nflamebank\\-%s \\- ",
                   c->name);
     put_roff(&out, c->what);
     fb_buf_printf(&out, "\n.SH SYNOPSIS\n.B flamebank %s\n", c->name);
@@ -226,10 +226,11 @@ static int man_all(void)
 {
     struct fb_buf out = {0};
 
-    fb_buf_puts(&out, ".TH FLAMEBANK 1 \"\" \"flamebank " FB_VERSION
-                      "\"\n.SH NAME\nflamebank \\- know what a change costs, per request, with "
-                      "error bars\n.SH SYNOPSIS\n.B flamebank\nCOMMAND [ARGUMENT]...\n"
-                      ".SH COMMANDS");
+    fb_buf_puts(&out,
+                ".TH FLAMEBANK 1 \"\" \"flamebank " FB_VERSION
+                "\"\n.nh\n.SH NAME\nflamebank \\- know what a change costs, per request, with "
+                "error bars\n.SH SYNOPSIS\n.B flamebank\nCOMMAND [ARGUMENT]...\n"
+                ".SH COMMANDS");
     for (const struct fb_command *const *c = fb_commands; *c; c++) {
         fb_buf_printf(&out, "\n.TP\n.BR flamebank\\-%s (1)\n", (*c)->name);
         put_roff(&out, (*c)->what);

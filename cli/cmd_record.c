@@ -295,7 +295,8 @@ const struct fb_command fb_command_record = {
         "FLAMEBANK_FOLLOW: what of fork,exec is followed (both), or none. FLAMEBANK_GUARD=1: "
         "whole stacks of coroutines, by a front of SIGSEGV and SIGBUS. FLAMEBANK_ENV: variables "
         "whose values may be in the manifest, with commas between them. "
-        "FLAMEBANK_JVM_NONSAFEPOINTS=0: a JVM's DebugNonSafepoints stays as it is.",
+        "FLAMEBANK_JVM_NONSAFEPOINTS=0: a JVM's DebugNonSafepoints stays as it is. The others "
+        "are in docs/sampler-in-the-host.md.",
     .options = options,
     .repeats = "label",
     .example = "flamebank record -o control.fbank -- nginx -c $PWD/nginx.conf",

@@ -432,7 +432,7 @@ static void note_step(struct fb_diff *diff, size_t step)
         for (size_t i = 0; i < out->pairs; i++) {
             const struct fb_window *w = fb_state_window(state, &state->steps[step], i, a == 1);
 
-            is_short |= w->cells > 0 && w->cells < 30;
+            is_short |= w->cells > 0 && w->cells < 29; /* whole ones, of 30 s that were held */
             is_assumed |= w->grid.cells == 0;
             is_plain |= !isnan(w->cost.ms) && !w->grid.has_cost;
         }

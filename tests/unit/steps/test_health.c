@@ -84,6 +84,7 @@ static const struct {
      "800\t110\t0\t800\t0\t11\t0\t31\t121\n",
      "healthy|MEMORY|MEMORY"},
     {"400\t29\t0\t400\t0\t10\t0\t20\t100\n", "SHORT"},
+    {"400\t29.97\t0\t400\t0\t10\t0\t20\t100\n", "healthy"}, /* 30 s were asked for */
 };
 
 static struct fb_steps *parse(const char *head, const char *rows)
