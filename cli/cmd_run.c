@@ -492,7 +492,8 @@ const struct fb_command fb_command_run = {
         "found.",
     .options = options,
     .repeats = "arm",
-    .example = "flamebank run -o out --arm a='nginx -c a.conf' --arm b='nginx -c b.conf' --rates "
+    .example = "flamebank run -o out --arm a='nginx -c /etc/a.conf' --arm b='nginx -c /etc/b.conf' "
+               "--rates "
                "200,400 -- wrk2 -R{rate} -d{seconds} http://127.0.0.1:8080/",
     .least = 1,
     .most = (size_t)-1,
