@@ -149,6 +149,14 @@ void fb_step_status_add(struct fb_step *s, double status, double count)
         fb_step_error_add(s, status >= 100 ? FB_ERROR_HTTP_OTHER : FB_ERROR_CONNECT, count);
 }
 
+void fb_steps_warn_cut_off(struct fb_steps *steps, const struct fb_step *s, double count)
+{
+    fb_steps_warn(steps,
+                  "line %u: %.0f requests were under way when the run ended: they are neither "
+                  "delivered nor failed",
+                  s->line, count);
+}
+
 double fb_step_counter(const struct fb_step *s, const char *name)
 {
     for (size_t i = 0; i < s->counters_count; i++)

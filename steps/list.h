@@ -51,6 +51,10 @@ const char *fb_steps_text(struct fb_steps *steps, const char *text);
 /* Counts failed requests in their class and in the sum; NAN counts nothing. */
 void fb_step_error_add(struct fb_step *s, enum fb_step_error error, double count);
 
+/* Says that the end of the run cut so many requests off: they were sent, and neither delivered nor
+ * failed. */
+void fb_steps_warn_cut_off(struct fb_steps *steps, const struct fb_step *s, double count);
+
 /* Keeps one of the generator's own counters. */
 void fb_step_counter_add(struct fb_steps *steps, struct fb_step *s, const char *name, double value);
 

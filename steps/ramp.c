@@ -212,6 +212,8 @@ static bool is_for_cost(const struct fb_step *s)
     return !(s->health & FB_STEP_SICK) && fb_step_delivered_per_s(s) > 0 && fb_step_cores(s) > 0;
 }
 
+static const double rounding = 1e-9;
+
 /* Least squares of cores over the delivered rate. */
 static void cost_fit(const struct fb_steps *steps, const size_t *order, size_t n,
                      struct fb_ramp *ramp)
@@ -252,6 +254,10 @@ static void cost_fit(const struct fb_steps *steps, const size_t *order, size_t n
         if (is_for_cost(s))
             ramp->fit_off = fmax(ramp->fit_off, fabs(fb_step_cores(s) / line - 1));
     }
+    if (fabs(ramp->fixed_cores) < rounding * y) /* what the arithmetic leaves of nothing */
+        ramp->fixed_cores = 0;
+    if (ramp->fit_off < rounding)
+        ramp->fit_off = 0;
 }
 
 void fb_ramp_measure(const struct fb_steps *steps, const struct fb_knee *knee,

@@ -1,12 +1,15 @@
 /* ghz -O json: one document a run; with `details` (a line a call) it may be of any size, and they
  * are passed over.
  *
- *   date                      when the run ENDED; the load began `total` (ns) before
+ *   date                      when the run ENDED, in whole seconds; the load began `total` (ns)
+ *                             before
  *   options.rps (or qps)      0 or absent: as fast as possible, no offered rate
  *   count                     calls, failed ones too
- *   statusCodeDistribution    by name: "OK" is delivered; "Canceled" and "Unavailable" at the end
- * of a run with a duration are calls that the end cut off latencyDistribution       {percentage,
- * latency in ns}, of the calls that were OK */
+ *   statusCodeDistribution    by name: "OK" is delivered.  A run whose duration is over closes its
+ *                             connections: up to options.concurrency calls are then "Canceled" or
+ *                             "Unavailable", and did not fail
+ *   latencyDistribution       {percentage, latency in ns}, of the calls that were OK (all with
+ *                             options.count-errors) */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +17,8 @@
 #include "steps/read/readers.h"
 
 static const char *const keys[] = {
-    "date", "options", "count", "total", "statusCodeDistribution", "latencyDistribution", NULL};
+    "date",      "options", "count", "total", "statusCodeDistribution", "latencyDistribution",
+    "endReason", NULL};
 
 static bool sniff(const char *head, size_t n)
 {
@@ -24,7 +28,21 @@ static bool sniff(const char *head, size_t n)
     return fb_document_has(head, n, told_by) || fb_document_has(head, n, before_details);
 }
 
-static void codes_add(const struct fb_json *codes, struct fb_step *s)
+/* Calls that were under way when the time was over; 0 where they may have failed. */
+static double cut_off_of(const struct fb_json *root)
+{
+    const struct fb_json *codes = fb_json_get(root, "statusCodeDistribution");
+    double canceled = fb_document_get(codes, "Canceled");
+    double closed = fb_document_get(codes, "Unavailable");
+    double count = (isnan(canceled) ? 0 : canceled) + (isnan(closed) ? 0 : closed);
+
+    return strcmp(fb_json_string(fb_json_get(root, "endReason"), ""), "timeout") == 0 &&
+                   count <= fb_document_get2(root, "options", "concurrency")
+               ? count
+               : 0;
+}
+
+static void codes_add(const struct fb_json *codes, bool is_cut_off, struct fb_step *s)
 {
     if (fb_json_kind(codes) != FB_JSON_OBJECT)
         return;
@@ -40,7 +58,7 @@ static void codes_add(const struct fb_json *codes, struct fb_step *s)
             s->delivered += count;
         else if (strcmp(code, "DeadlineExceeded") == 0)
             fb_step_error_add(s, FB_ERROR_TIMEOUT, count);
-        else
+        else if (!is_cut_off || (strcmp(code, "Canceled") != 0 && strcmp(code, "Unavailable") != 0))
             fb_step_error_add(s, FB_ERROR_GRPC, count);
     }
 }
@@ -59,7 +77,7 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
 {
     const struct fb_json *percentiles = fb_json_get(root, "latencyDistribution");
     const struct fb_json *options = fb_json_get(root, "options");
-    double total_ns = fb_document_get(root, "total");
+    double total_ns = fb_document_get(root, "total"), cut_off = cut_off_of(root);
 
     (void)err;
     s->end_ns = fb_document_time(root, "date");
@@ -69,9 +87,13 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
     } else {
         s->end_ns = 0;
     }
+    if (s->end_ns % 1000000000 == 0)
+        s->grain_s = 1;
     s->offered = rate_of(options);
     s->sent = fb_document_get(root, "count");
-    codes_add(fb_json_get(root, "statusCodeDistribution"), s);
+    codes_add(fb_json_get(root, "statusCodeDistribution"), cut_off > 0, s);
+    if (cut_off > 0)
+        fb_steps_warn_cut_off(steps, s, cut_off);
     for (size_t i = 0; i < fb_json_count(percentiles); i++)
         fb_step_percentile_put(s, fb_document_get(fb_json_at(percentiles, i), "percentage") / 100,
                                fb_document_get(fb_json_at(percentiles, i), "latency") / 1e9);

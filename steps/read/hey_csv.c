@@ -5,7 +5,7 @@
  *     0.0003,0.0001,0.0000,0.0001,0.0001,0.0000,200,0.0210
  *
  * `offset` is when the request was sent, from the beginning of the run: there is no time of the
- * day. Requests that got no answer are not in it. */
+ * day. Requests that got no answer are not in it, and of a run those after the first million. */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +15,9 @@
 
 /* Times from here on stand for "so long after the beginning"; they do not leave this file. */
 static const double beginning_s = 1000;
+
+/* It writes no more rows of a run. */
+enum { ROWS_MAX = 1000000 };
 
 struct columns {
     int latency, status, offset;
@@ -51,6 +54,11 @@ static enum fb_status run_finish(struct fb_requests *q, size_t line, struct fb_e
         struct fb_step *s = &steps->items[i];
 
         s->line = (uint32_t)line;
+        if (s->sent >= ROWS_MAX)
+            fb_steps_warn(steps,
+                          "line %zu: hey writes %d rows and no more: what came after them is "
+                          "unknown",
+                          line, ROWS_MAX);
         s->start_ns = s->end_ns = s->load_start_ns = s->load_end_ns = 0;
     }
     return r;

@@ -1,11 +1,12 @@
-/* The summary of k6 as JSON, in both of its shapes: `--summary-export` has the values flat in each
- * metric, handleSummary() has them under `values` and knows how long the run took.
+/* The summary of k6 as JSON, in its three shapes: `--summary-export` has the values flat in each
+ * metric, handleSummary() has them under `values` and knows how long the run took; with
+ * --new-machine-readable-summary `results.metrics` is a list of metrics with their `name`.
  *
- *   state.testRunDurationMs   else count over rate of a counter
+ *   state.testRunDurationMs   or config.duration (s); else count over rate of a counter
  *   http_reqs, iterations     count, rate; grpc_req_duration or ws_* have no counter of their own:
  *                             the iterations count then
  *   http_req_failed           `passes` of this rate are the requests that FAILED; `value` or `rate`
- *                             is their share
+ *                             is their share (`matches` in the list)
  *   checks                    `fails`: answers that the script's checks refused
  *   dropped_iterations        what an arrival-rate executor could not send: the knee; absent where
  *                             nothing was dropped, and in closed loops
@@ -19,19 +20,35 @@
 #include "steps/read/readers.h"
 #include "steps/times.h"
 
-static const char *const keys[] = {"metrics", "state", "options", NULL};
+static const char *const keys[] = {"metrics", "state", "options", "config", "results", NULL};
 
 static bool sniff(const char *head, size_t n)
 {
     static const char *const told_by[] = {"metrics", "root_group", NULL};
     static const char *const other[] = {"metrics", "state", "options", NULL};
+    static const char *const machine[] = {"config", "metadata", "results", NULL};
 
-    return fb_document_has(head, n, told_by) || fb_document_has(head, n, other);
+    return fb_document_has(head, n, told_by) || fb_document_has(head, n, other) ||
+           fb_document_has(head, n, machine);
+}
+
+/* A metric of the object, or of the list. */
+static const struct fb_json *metric_get(const struct fb_json *metrics, const char *metric)
+{
+    if (fb_json_kind(metrics) != FB_JSON_ARRAY)
+        return fb_json_get(metrics, metric);
+    for (size_t i = 0; i < fb_json_count(metrics); i++) {
+        const struct fb_json *m = fb_json_at(metrics, i);
+
+        if (strcmp(fb_json_string(fb_json_get(m, "name"), ""), metric) == 0)
+            return m;
+    }
+    return NULL;
 }
 
 static double value_of(const struct fb_json *metrics, const char *metric, const char *key)
 {
-    const struct fb_json *m = fb_json_get(metrics, metric), *values = fb_json_get(m, "values");
+    const struct fb_json *m = metric_get(metrics, metric), *values = fb_json_get(m, "values");
 
     return fb_document_get(fb_json_kind(values) == FB_JSON_OBJECT ? values : m, key);
 }
@@ -44,6 +61,8 @@ static double seconds_of(const struct fb_json *root, const struct fb_json *metri
 
     if (ms > 0)
         return ms / 1e3;
+    if (fb_document_get2(root, "config", "duration") > 0)
+        return fb_document_get2(root, "config", "duration");
     if (isnan(count) || !(rate > 0)) {
         count = value_of(metrics, "http_reqs", "count");
         rate = value_of(metrics, "http_reqs", "rate");
@@ -70,11 +89,30 @@ static double offered_of(const struct fb_json *root)
     return sum;
 }
 
-static void failures_add(const struct fb_json *metrics, struct fb_step *s)
+/* The list has each check by itself. */
+static double checks_failed(const struct fb_json *root)
+{
+    const struct fb_json *checks = fb_json_get(fb_json_get(root, "results"), "checks");
+    const struct fb_json *each = fb_json_get(checks, "results");
+    double sum = NAN;
+
+    for (size_t i = 0; i < fb_json_count(each); i++) {
+        double fails = fb_document_get(fb_json_at(each, i), "fails");
+
+        if (!isnan(fails))
+            sum = (isnan(sum) ? 0 : sum) + fails;
+    }
+    return sum;
+}
+
+static void failures_add(const struct fb_json *root, const struct fb_json *metrics,
+                         struct fb_step *s)
 {
     double failed = value_of(metrics, "http_req_failed", "passes");
     double share = value_of(metrics, "http_req_failed", "value");
 
+    if (isnan(failed))
+        failed = value_of(metrics, "http_req_failed", "matches");
     if (isnan(share))
         share = value_of(metrics, "http_req_failed", "rate");
     if (isnan(failed))
@@ -86,6 +124,8 @@ static void failures_add(const struct fb_json *metrics, struct fb_step *s)
     }
     /* a check is no request, and may have failed for one that is counted above */
     s->errors_by[FB_ERROR_CHECK] = value_of(metrics, "checks", "fails");
+    if (isnan(s->errors_by[FB_ERROR_CHECK]))
+        s->errors_by[FB_ERROR_CHECK] = checks_failed(root);
 }
 
 static void latency_fill(const struct fb_json *metrics, struct fb_step *s)
@@ -95,8 +135,8 @@ static void latency_fill(const struct fb_json *metrics, struct fb_step *s)
     static const struct {
         double point;
         const char *key;
-    } percentiles[] = {
-        {0.5, "med"}, {0.5, "p(50)"}, {0.9, "p(90)"}, {0.99, "p(99)"}, {0.999, "p(99.9)"}};
+    } percentiles[] = {{0.5, "med"}, {0.5, "p(50)"},  {0.9, "p(90)"},
+                       {0.9, "p90"}, {0.99, "p(99)"}, {0.999, "p(99.9)"}};
     size_t t = 0;
 
     while (t < 2 && isnan(value_of(metrics, timings[t], "avg")))
@@ -113,6 +153,8 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
 
     (void)steps;
     if (fb_json_kind(metrics) != FB_JSON_OBJECT)
+        metrics = fb_json_get(fb_json_get(root, "results"), "metrics");
+    if (fb_json_kind(metrics) != FB_JSON_OBJECT && fb_json_kind(metrics) != FB_JSON_ARRAY)
         return fb_fail(err, FB_EFORMAT, "'metrics' of the summary is no object");
     s->secs = seconds_of(root, metrics);
     s->offered = offered_of(root);
@@ -123,7 +165,7 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
     s->not_sent = value_of(metrics, "dropped_iterations", "count");
     if (isnan(s->not_sent) && !isnan(s->offered))
         s->not_sent = 0; /* an open loop that dropped nothing has no such metric */
-    failures_add(metrics, s);
+    failures_add(root, metrics, s);
     latency_fill(metrics, s);
     return FB_OK;
 }

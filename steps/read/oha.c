@@ -2,8 +2,8 @@
  *
  *   summary.total             s; there are no times of the day
  *   statusCodeDistribution    answers by status
- *   errorDistribution         failures by text; "aborted due to deadline" are requests that the end
- *                             of the run cut off, which successRate leaves out (so it is not used)
+ *   errorDistribution         failures by text; "aborted due to deadline" are the requests, one a
+ *                             connection, that the end of the run cut off: no failures
  *   latencyPercentiles        s: p50, p90, p99, p99.9 */
 #include <math.h>
 #include <string.h>
@@ -24,17 +24,18 @@ static bool sniff(const char *head, size_t n)
 
 static enum fb_step_error class_of(const char *text)
 {
-    if (strstr(text, "deadline") || strstr(text, "timeout") || strstr(text, "timed out"))
+    if (strstr(text, "timeout") || strstr(text, "timed out"))
         return FB_ERROR_TIMEOUT;
     if (strstr(text, "refused") || strstr(text, "connect"))
         return FB_ERROR_CONNECT;
     return strstr(text, "reset") ? FB_ERROR_RESET : FB_ERROR_OTHER;
 }
 
-static void answers_add(const struct fb_json *root, struct fb_step *s)
+static void answers_add(const struct fb_json *root, struct fb_steps *steps, struct fb_step *s)
 {
     const struct fb_json *codes = fb_json_get(root, "statusCodeDistribution");
     const struct fb_json *errors = fb_json_get(root, "errorDistribution");
+    double cut_off = 0;
     const char *text;
 
     if (fb_json_kind(codes) != FB_JSON_OBJECT)
@@ -49,9 +50,14 @@ static void answers_add(const struct fb_json *root, struct fb_step *s)
     for (size_t i = 0; i < fb_json_count(errors); i++) {
         double count = fb_document_number(fb_json_member(errors, i, &text));
 
-        fb_step_error_add(s, class_of(text), count);
+        if (strcmp(text, "aborted due to deadline") == 0)
+            cut_off = isnan(count) ? 0 : count;
+        else
+            fb_step_error_add(s, class_of(text), count);
     }
-    s->sent = s->delivered + s->errors;
+    s->sent = s->delivered + s->errors + cut_off;
+    if (cut_off > 0)
+        fb_steps_warn_cut_off(steps, s, cut_off);
 }
 
 static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct fb_steps *steps,
@@ -63,12 +69,11 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
     } percentiles[] = {{0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}, {0.999, "p99.9"}};
     const struct fb_json *latency = fb_json_get(root, "latencyPercentiles");
 
-    (void)steps;
     (void)err;
     s->secs = fb_document_get2(root, "summary", "total");
     if (!(s->secs > 0))
         s->secs = NAN;
-    answers_add(root, s);
+    answers_add(root, steps, s);
     for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++)
         fb_step_percentile_put(s, percentiles[i].point,
                                fb_document_get(latency, percentiles[i].key));
