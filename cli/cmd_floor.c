@@ -22,6 +22,13 @@ static enum fb_status measure(const struct fb_args *args, const struct fb_view *
 
             if (r != FB_OK)
                 return fb_within(err, "'%s' and '%s'", view->arms[i].name, view->arms[j].name);
+            if (fb_diff_is_one_run(&pair.arms[0], &pair.arms[1])) {
+                fb_pair_done(&pair);
+                return fb_fail(err, FB_EUSAGE,
+                               "'%s' and '%s' are one run: its floor is nothing, and every run is "
+                               "given once",
+                               view->arms[i].name, view->arms[j].name);
+            }
             fb_floors_add(&sum, pair.diff);
             steps = pair.diff->steps_count > steps ? pair.diff->steps_count : steps;
             fb_pair_done(&pair);

@@ -104,16 +104,17 @@ static enum fb_status add_frames(const char *text, const struct fb_view *view,
     struct fb_row_sum *sum = &sums->rows[sums->count];
     const char *pattern = text + strlen(frame_prefix), *equals = strrchr(text, '=');
     uint8_t *matches = NULL;
+    struct fb_err why;
     enum fb_status r;
     char *copy;
 
     if (equals == NULL || equals <= pattern || equals[1] == '\0')
         return fb_fail(err, FB_EUSAGE, "'--sum %s': frame:REGEX=NAME was expected", text);
     copy = fb_strndup(pattern, (size_t)(equals - pattern));
-    r = fb_frames_match(copy, &view->fns, &matches, err);
+    r = fb_frames_match(copy, &view->fns, &matches, &why);
     free(copy);
-    if (r != FB_OK)
-        return fb_within(err, "--sum");
+    if (r != FB_OK) /* of --sum, of --fail-if, or of a prediction */
+        return fb_fail(err, FB_EUSAGE, "%s", why.text);
     sum->name = fb_strdup(equals + 1);
     for (size_t n = 0; n < view->tree.count; n++)
         if (matches[view->tree.nodes[n].function])

@@ -49,18 +49,61 @@ static bool is_shared(const struct fb_profile *a, const struct fb_profile *b)
            a->first_ns < b->last_ns && b->first_ns < a->last_ns;
 }
 
-/* One bank that is given twice would be summed with itself, or be its own replicate. */
+static bool is_same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool is_same_step(const struct fb_step *a, const struct fb_step *b)
+{
+    return a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+           is_same_number(a->offered, b->offered) &&
+           is_same_number(fb_step_delivered_per_s(a), fb_step_delivered_per_s(b)) &&
+           is_same_number(fb_step_ms_per_request(a), fb_step_ms_per_request(b)) &&
+           is_same_number(a->p50_s, b->p50_s) && is_same_number(a->p99_s, b->p99_s) &&
+           is_same_number(a->p999_s, b->p999_s) && is_same_number(a->throttled_s, b->throttled_s);
+}
+
+/* Two runs do not agree to the last digit in all of their steps: not at one time, nor, where the
+ * times are unknown, in the cost of several. */
+static bool is_same_steps(const struct fb_steps *a, const struct fb_steps *b)
+{
+    enum { COSTS_MIN = 3 };
+    size_t times = 0, costs = 0;
+
+    if (!a || !b || a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!is_same_step(&a->items[i], &b->items[i]))
+            return false;
+        times += a->items[i].start_ns != 0;
+        costs += fb_step_ms_per_request(&a->items[i]) > 0;
+    }
+    return times > 0 || costs >= COSTS_MIN;
+}
+
+bool fb_diff_is_one_run(const struct fb_diff_arm *a, const struct fb_diff_arm *b)
+{
+    const struct fb_profile *p = a->profile, *q = b->profile;
+
+    if (p && q)
+        return p == q ||
+               (p->writer_id != 0 && p->run_id == q->run_id && p->writer_id == q->writer_id) ||
+               (p->writer_id == 0 && q->writer_id == 0 && is_same_text(a->label, b->label));
+    return !p && !q && (is_same_text(a->label, b->label) || is_same_steps(a->steps, b->steps));
+}
+
+/* One run that is given twice would be summed with itself, or be its own replicate. */
 static enum fb_status twice_check(const struct fb_diff_input *in, struct fb_err *err)
 {
     for (size_t i = 0; i < in->arms_count; i++)
         for (size_t j = 0; j < i; j++) {
-            const struct fb_profile *a = in->arms[j].profile, *b = in->arms[i].profile;
+            const struct fb_diff_arm *a = &in->arms[j], *b = &in->arms[i];
 
-            if (in->arms[i].is_variant == in->arms[j].is_variant && a && b && a->writer_id != 0 &&
-                a->run_id == b->run_id && a->writer_id == b->writer_id)
-                return fb_fail(err, FB_EUSAGE,
-                               "'%s' and '%s' are one bank: every run is given once on its side",
-                               in->arms[j].label, in->arms[i].label);
+            if (a->is_variant == b->is_variant && fb_diff_is_one_run(a, b))
+                return fb_fail(
+                    err, FB_EUSAGE, "'%s' and '%s' are one %s: every run is given once on its side",
+                    a->label, b->label, a->profile && a->profile->writer_id != 0 ? "bank" : "run");
         }
     return FB_OK;
 }

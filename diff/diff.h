@@ -43,6 +43,10 @@ struct fb_diff_arm {
     struct fb_steps *steps;           /* judged                                              */
 };
 
+/* Whether both are one run: one bank, one profile of that name, or steps that agree to the last
+ * digit where neither has a profile.  A run is no replicate of itself. */
+bool fb_diff_is_one_run(const struct fb_diff_arm *a, const struct fb_diff_arm *b);
+
 /* A chosen set of stacks, shown as one row: did the sum stay while its parts moved? */
 struct fb_diff_sum {
     const char *name;

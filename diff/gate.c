@@ -81,8 +81,7 @@ static enum fb_status threshold_parse(const char *at, struct fb_gate_condition *
     if (end == at || !isfinite(c->threshold) ||
         (!is_percent && !c->is_points && *unit != '\0' && strcmp(unit, "ms") != 0))
         return fb_fail(err, FB_EUSAGE,
-                       "'%s': a threshold such as +5%%, '+2 points' or 1%% was expected",
-                       c->text);
+                       "'%s': a threshold such as +5%%, '+2 points' or 1%% was expected", c->text);
     if (c->is_change && !is_percent && !c->is_points)
         return fb_fail(err, FB_EUSAGE,
                        "'%s': a change is told in %% of the control or in points of "
@@ -93,8 +92,7 @@ static enum fb_status threshold_parse(const char *at, struct fb_gate_condition *
     if (c->is_points && c->quantity != FB_GATE_SHARE)
         return fb_fail(err, FB_EUSAGE, "'%s': points are of share", c->text);
     if (!c->is_change && is_percent != (c->quantity == FB_GATE_SHARE))
-        return fb_fail(err, FB_EUSAGE,
-                       "'%s': a level of share is told in %%, of others without",
+        return fb_fail(err, FB_EUSAGE, "'%s': a level of share is told in %%, of others without",
                        c->text);
     return FB_OK;
 }
@@ -110,8 +108,8 @@ static enum fb_status quantity_parse(struct span word, struct fb_gate_condition 
             return FB_OK;
         }
     }
-    return fb_fail(err, FB_EUSAGE, "'%s': ms, share or cores was expected, not '%.*s'",
-                   c->text, (int)word.len, word.at);
+    return fb_fail(err, FB_EUSAGE, "'%s': ms, share or cores was expected, not '%.*s'", c->text,
+                   (int)word.len, word.at);
 }
 
 static enum fb_status metric_parse(struct span word, struct fb_gate_condition *c,
@@ -178,8 +176,7 @@ enum fb_status fb_gate_parse(const char *text, struct fb_gate_condition *ret_con
 
     word = word_cut(&left);
     if (order == NULL || word.len == 0) {
-        r = fb_fail(err, FB_EUSAGE, "'%s': SUBJECT QUANTITY > THRESHOLD was expected",
-                    text);
+        r = fb_fail(err, FB_EUSAGE, "'%s': SUBJECT QUANTITY > THRESHOLD was expected", text);
     } else {
         c.is_more = *order == '>';
         r = left.len == 0 ? metric_parse(word, &c, err) : quantity_parse(word, &c, err);
@@ -337,32 +334,46 @@ static void outcome_set(const struct fb_gate_condition *c, bool is_strict, struc
         r->reason = "the interval does not exclude it";
 }
 
+/* Where no arm has a profile, the total of a request is what the steps say of it. */
+static struct fb_gate_condition total_of_steps(const struct fb_diff_step *s,
+                                               const struct fb_gate_condition *c)
+{
+    struct fb_gate_condition metric = *c;
+
+    if (c->subject != FB_GATE_TOTAL || s->layers_count > 0 || c->quantity == FB_GATE_SHARE)
+        return metric;
+    metric.metric = c->quantity == FB_GATE_MS ? FB_METRIC_CPU_PER_REQUEST : FB_METRIC_CORES;
+    metric.subject = FB_GATE_METRIC;
+    metric.quantity = FB_GATE_VALUE;
+    return metric;
+}
+
 enum fb_status fb_gate_judge(const struct fb_diff *diff, size_t step,
                              const struct fb_gate_condition *condition, bool is_strict,
                              struct fb_gate_result *ret_result, struct fb_err *err)
 {
     const struct fb_diff_step *s = &diff->steps[step];
+    const struct fb_gate_condition c = total_of_steps(s, condition);
     const struct fb_diff_row *row;
-    enum fb_status r = row_find(s, condition, &row, err);
+    enum fb_status r = row_find(s, &c, &row, err);
 
     if (r != FB_OK)
         return r;
     *ret_result = (struct fb_gate_result){FB_GATE_NOT_JUDGED, NAN, NAN, NAN, ""};
     if (row == NULL)
         ret_result->reason = "neither arm knows it";
-    else if (condition->is_change)
-        change_measure(row, condition, ret_result);
+    else if (c.is_change)
+        change_measure(row, &c, ret_result);
     else
-        level_measure(row, condition, ret_result);
-    if (row != NULL && condition->is_change && row->verdict == FB_VERDICT_NONE &&
-        isnan(ret_result->lo)) {
+        level_measure(row, &c, ret_result);
+    if (row != NULL && c.is_change && row->verdict == FB_VERDICT_NONE && isnan(ret_result->lo)) {
         ret_result->reason = row->reason;
         ret_result->lo = ret_result->hi = NAN;
     }
-    if (s->denial[0] != '\0' && !is_counted(condition)) {
+    if (s->denial[0] != '\0' && !is_counted(&c)) {
         ret_result->reason = s->denial;
         ret_result->lo = ret_result->hi = NAN;
     }
-    outcome_set(condition, is_strict, ret_result);
+    outcome_set(&c, is_strict, ret_result);
     return FB_OK;
 }
