@@ -291,14 +291,15 @@ void fb_writer_jvm_tell(struct fb_writer *w)
 
     if (state == FB_JVM_WALKED)
         fb_jvm_names_prepare();
-    if (w->jvm.told || (state != FB_JVM_WALKED && state != FB_JVM_REFUSED))
+    if (w->jvm.told == state || (state != FB_JVM_WALKED && state != FB_JVM_REFUSED))
         return;
     fb_chunk_begin(&w->misc, w->misc.memory, w->misc.size);
     if (state == FB_JVM_WALKED)
         manifest_put(w);
     else
         fb_jvm_manifest_put_walk(why, &w->misc);
-    w->jvm.told = fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_MANIFEST, NULL);
+    if (fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_MANIFEST, NULL))
+        w->jvm.told = state;
 }
 
 void fb_writer_jvm_forget(struct fb_writer *w)

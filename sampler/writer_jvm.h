@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sampler/jvm/start.h"
 #include "sampler/pages.h"
 #include "sampler/sink.h"
 
@@ -29,9 +30,9 @@ struct fb_writer_jvm {
     struct fb_chunk strings; /* not yet written */
     struct fb_chunk facts;
     uint32_t first_string;
-    bool told;             /* the manifest */
-    bool lost;             /* strings that were given out are not in the file */
-    struct fb_pages known; /* of struct known, by the id of the name */
+    enum fb_jvm_state told; /* the manifest */
+    bool lost;              /* strings that were given out are not in the file */
+    struct fb_pages known;  /* of struct known, by the id of the name */
 };
 
 /* memory: FB_WRITER_JVM_BYTES. */

@@ -238,6 +238,12 @@ void fb_jvm_flags_begin(const struct fb_self_read *reader, const struct fb_jvm_l
                                            : "left as it is (memory cannot be written)";
 }
 
+void fb_jvm_flags_forget(void)
+{
+    settled = false;
+    answer = NULL;
+}
+
 const char *fb_jvm_nonsafepoints(void)
 {
     return answer;

@@ -49,6 +49,9 @@ void fb_jvm_flags_want(bool nonsafepoints);
 /* At each look until the JVM runs: its tables may not be relocated at the first. */
 void fb_jvm_flags_begin(const struct fb_self_read *reader, const struct fb_jvm_layout *layout);
 
+/* Another JVM is on its way. */
+void fb_jvm_flags_forget(void);
+
 /* "set", or why not: "left as it is (...)"; NULL while there is no JVM. */
 const char *fb_jvm_nonsafepoints(void);
 

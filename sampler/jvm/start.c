@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/fault.h"
+#include "sampler/jvm/chunks.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
 #include "sampler/jvm/layout_known.h"
@@ -379,6 +380,13 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Programs look into several libraries until they find the one that they like: until one is walked
+ * the last one counts. */
+static bool may_be_another(void)
+{
+    return jvm.state != FB_JVM_WALKED && jvm.state != FB_JVM_GONE;
+}
+
 void fb_jvm_module(const struct fb_module_event *event)
 {
     struct fb_text path = {.data = jvm.path, .cap = sizeof jvm.path};
@@ -386,20 +394,22 @@ void fb_jvm_module(const struct fb_module_event *event)
     if (!event->loaded) {
         if (jvm.state != FB_JVM_NONE && event->id == jvm.module) {
             fb_jvm_activate(false);
-            jvm.state = FB_JVM_GONE;
+            jvm.state = may_be_another() ? FB_JVM_NONE : FB_JVM_GONE;
         }
         return;
     }
     if (strcmp(base_name(event->path), "libjli.so") == 0)
         jvm.launcher = true;
-    if (jvm.state != FB_JVM_NONE || strcmp(base_name(event->path), "libjvm.so") != 0)
+    if (!may_be_another() || strcmp(base_name(event->path), "libjvm.so") != 0)
         return;
     jvm.state = FB_JVM_COMING;
+    jvm.laid_out = false;
     jvm.module = event->id;
     jvm.start = event->start;
     jvm.bias = event->bias;
     jvm.since_ns = 0;
     fb_text_str(&path, event->path);
+    fb_jvm_flags_forget();
     fb_fault_need();
 }
 
@@ -430,8 +440,10 @@ void fb_jvm_look(uint64_t now_ns)
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
             ready_look(&reader, now_ns - jvm.since_ns < PATIENCE_NS);
         }
-        if (jvm.state == FB_JVM_WALKED)
+        if (jvm.state == FB_JVM_WALKED) {
             fb_jvm_stubs_look(&reader, jvm.path, jvm.bias);
+            fb_jvm_chunks_look(&reader);
+        }
         fb_self_read_close(&reader);
         waits = jvm.state == FB_JVM_COMING;
     }

@@ -8,7 +8,8 @@
  *
  * Context: normal, the helper thread alone.  Memory is read through a struct fb_self_read.
  *
- * A JVM is the library libjvm.so, whoever loads it and whenever.  Its tables are read at once; its
+ * A JVM is the library libjvm.so, whoever loads it and whenever; of several, the last one until one
+ * is walked: programs look into libraries that they do not take.  Its tables are read at once; its
  * code cache, interpreter and threads are there some 10 ms later, and until then it is looked at
  * every FB_JVM_POLL_NS.  A program that has the JVM's launcher library is looked at as often before
  * that, so that the first compilations are seen.  When the library goes, or the JVM has no threads

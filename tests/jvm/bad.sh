@@ -65,6 +65,16 @@ open(sys.argv[1], 'wb').write(data.replace(b'\0_heaps\0', b'\0_piles\0'))
 END
 }
 
+# A program that looks into libraries before it takes one: what it took is walked, and the others are forgotten.
+looked_into() {
+    local home
+    home=$(jdk 25) || home=$(jdk 17) || skip "no JDK 17 or 25"
+    [ -x "$built/attach" ] || skip "there was no jni.h when the tests were built"
+    natively "attached: right" 1 'native_work' "$built/attach" "$home/lib/server/libjvm.so" "$built/classes" 3 \
+        "$built/fake1/libjvm.so" "$home/lib/server/libjvm.so"
+    [ "$(fact "$(ls banks/*)" manifest.jvm.walk)" = yes ] || fail "$(cat err)"
+}
+
 damaged() { # HOW SENTENCES FRAME
     local release home
     for release in 17 25; do
