@@ -241,6 +241,22 @@ static void section_close(struct reader *in)
         d->is_known = true;
 }
 
+/* How much stands before a mark in the middle of a line: a log that was cut in a line, with the
+ * next one behind it, or output without a newline at its end. */
+static size_t before_mark(const char *line, size_t len)
+{
+    const char *at = len > 1 ? memchr(line + 1, '#', len - 1) : NULL;
+
+    for (; at; at = memchr(at + 1, '#', len - (size_t)(at + 1 - line))) {
+        size_t left = len - (size_t)(at - line);
+
+        if (fb_line_begins(at, left, STEP_MARK " {") ||
+            (left == strlen(END_MARK) && fb_line_begins(at, left, END_MARK)))
+            return (size_t)(at - line);
+    }
+    return len;
+}
+
 static void line_read(struct reader *in, const char *line, size_t len)
 {
     if (len > 0 && line[0] == '#' && fb_line_begins(line, len, STEP_MARK " ")) {
@@ -293,8 +309,12 @@ static enum fb_status lines_read(struct reader *in, struct fb_source *source, st
 
     fb_lines_init(&lines, source, err);
     while (r == FB_OK && fb_lines_next(&lines, &line, &n)) {
+        size_t first = before_mark(line, n);
+
         in->line = lines.number;
-        line_read(in, line, n);
+        line_read(in, line, first);
+        if (first < n)
+            line_read(in, line + first, n - first);
         r = fb_steps_room(in->steps, err);
     }
     if (r != FB_OK)

@@ -225,6 +225,29 @@ static void a_log_cut_at_any_byte_keeps_the_steps_before_the_cut(void **state)
     fb_buf_done(&text);
 }
 
+/* A log that was cut inside a line, and the next one behind it. */
+static void a_mark_in_the_middle_of_a_line_begins_a_step(void **state)
+{
+    struct fb_buf text = {0}, both = {0};
+    struct fb_steps *steps = NULL;
+    struct fb_err err = {0};
+
+    (void)state;
+    assert_int_equal(fb_file_read(LOG("tiny.log"), &text, &err), FB_OK);
+    for (size_t cut = 1; cut < text.len; cut++) {
+        both.len = 0;
+        fb_buf_add(&both, text.data, cut);
+        fb_buf_add(&both, text.data, text.len);
+        assert_int_equal(fb_steps_parse(both.data, both.len, "both.log", &steps, &err), FB_OK);
+        assert_true(steps->count >= 2);
+        assert_true(steps->items[steps->count - 1].delivered > 0);
+        assert_true(steps->items[steps->count - 2].delivered > 0);
+        fb_steps_free(steps);
+    }
+    fb_buf_done(&both);
+    fb_buf_done(&text);
+}
+
 static void a_flipped_byte_gives_a_sentence_or_sound_steps(void **state)
 {
     struct fb_buf text = {0};
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(what_is_broken_reads_unknown_and_is_named_with_its_line),
         cmocka_unit_test(a_packed_log_reads_as_the_plain_one),
         cmocka_unit_test(a_log_cut_at_any_byte_keeps_the_steps_before_the_cut),
+        cmocka_unit_test(a_mark_in_the_middle_of_a_line_begins_a_step),
         cmocka_unit_test(a_flipped_byte_gives_a_sentence_or_sound_steps),
     };
 
