@@ -28,6 +28,8 @@
 #include "profile/write/speedscope.h"
 #include "profile/write/timed.h"
 
+enum { MOST_HEAD = 64 << 20 };
+
 static enum fb_status read_bank(struct fb_source *in, const struct fb_read_options *options,
                                 struct fb_profile **ret_p, struct fb_read_report *report,
                                 struct fb_err *err)
@@ -120,21 +122,35 @@ bool fb_profile_is_marked(const void *head, size_t n)
            fb_jfrconv_sniff(head, n) || fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE;
 }
 
+static const struct fb_reader *reader_of(const char *format, const char *head, size_t n)
+{
+    for (const struct fb_reader *reader = fb_readers; reader->name; reader++) {
+        if (format ? strcmp(reader->name, format) == 0 : reader->sniff(head, n))
+            return reader;
+    }
+    return NULL;
+}
+
 enum fb_status fb_reader_find(struct fb_source *in, const char *format,
                               const struct fb_reader **ret_reader, struct fb_err *err)
 {
     const char *head = "";
-    size_t n = 0;
-    enum fb_status r = fb_source_head(in, FB_SNIFF_BYTES, &head, &n, err);
+    size_t n = 0, want = FB_SNIFF_BYTES;
+    enum fb_status r = fb_source_head(in, want, &head, &n, err);
 
-    if (r != FB_OK)
-        return r;
-    for (const struct fb_reader *reader = fb_readers; reader->name; reader++) {
-        if (format ? strcmp(reader->name, format) == 0 : reader->sniff(head, n)) {
-            *ret_reader = reader;
-            return FB_OK;
-        }
+    *ret_reader = NULL;
+    if (r == FB_OK)
+        *ret_reader = reader_of(format, head, n);
+    /* Of JSON, the keys that tell may stand behind large ones (metadata, markers). */
+    while (r == FB_OK && !*ret_reader && !format && n == want && want < MOST_HEAD &&
+           fb_json_looks_so(head, n)) {
+        want *= 8;
+        r = fb_source_head(in, want, &head, &n, err);
+        if (r == FB_OK && fb_json_profile_kind(head, n) != FB_JSON_PROFILE_NONE)
+            *ret_reader = reader_of(NULL, head, n);
     }
+    if (r != FB_OK || *ret_reader)
+        return r;
     if (format)
         return fb_fail(
             err, FB_EUSAGE,
@@ -153,6 +169,21 @@ static bool has_weights(const char *reader)
            strcmp(reader, "trace-event") == 0 || strcmp(reader, "firefox") == 0;
 }
 
+/* Every sum of weights that is made of a profile fits into 63 bits. */
+static enum fb_status weights_check(const char *name, struct fb_profile **p, struct fb_err *err)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < (*p)->samples.count; i++) {
+        if (__builtin_add_overflow(sum, (*p)->samples.weight[i], &sum) || sum > INT64_MAX) {
+            fb_profile_free(*p);
+            *p = NULL;
+            return fb_fail(err, FB_ELIMIT, "%s: the weights add up to more than 9e18", name);
+        }
+    }
+    return FB_OK;
+}
+
 enum fb_status fb_profile_read(struct fb_source *in, const char *format,
                                const struct fb_read_options *options, struct fb_profile **ret_p,
                                struct fb_read_report *ret_report, struct fb_err *err)
@@ -166,7 +197,9 @@ enum fb_status fb_profile_read(struct fb_source *in, const char *format,
                        "%s: '--weight' is for samples that have a period or a time to the next "
                        "(perf, Chrome, Firefox), and this is %s",
                        fb_source_name(in), reader->name);
-    return r == FB_OK ? reader->read(in, options, ret_p, ret_report, err) : r;
+    if (r == FB_OK)
+        r = reader->read(in, options, ret_p, ret_report, err);
+    return r == FB_OK ? weights_check(fb_source_name(in), ret_p, err) : r;
 }
 
 enum fb_status fb_profile_decode(const void *bytes, size_t n, const char *name, const char *format,

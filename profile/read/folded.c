@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/read/folded_stack.h"
+#include "profile/read/json_kind.h"
 #include "profile/read/text.h"
 
 enum { SNIFF_LINES = 100 };
@@ -49,7 +50,7 @@ bool fb_folded_sniff(const void *head, size_t n)
         if (is_empty(text, line, len))
             continue;
         if (at > n && n == FB_SNIFF_BYTES && lines == 0) /* a line that is longer than the head */
-            return memchr(line, ';', len) != NULL;
+            return memchr(line, ';', len) != NULL && !fb_json_looks_so(head, n);
         lines++;
         if (!fb_folded_count_cut(line, &len, &count, &why))
             continue;

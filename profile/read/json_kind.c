@@ -67,6 +67,24 @@ static enum fb_json_profile kind_by_key(struct fb_json_in *in, const struct fb_j
     return FB_JSON_PROFILE_NONE;
 }
 
+bool fb_json_looks_so(const void *head, size_t n)
+{
+    static const char order[] = "[{\"";
+    const char *text = head;
+    size_t step = 0;
+
+    for (size_t i = 0; i < n && step < 3; i++) {
+        if (strchr(" \t\r\n", text[i]) && text[i])
+            continue;
+        if (step == 0 && text[i] == '{')
+            step = 1;
+        if (text[i] != order[step])
+            return false;
+        step++;
+    }
+    return step == 3;
+}
+
 enum fb_json_profile fb_json_profile_kind(const void *head, size_t n)
 {
     enum fb_json_profile kind = FB_JSON_PROFILE_NONE;

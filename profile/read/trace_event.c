@@ -175,6 +175,11 @@ static void take_event_member(struct file *f, struct fb_json_in *in, const struc
     } else if (fb_json_text_is(key, "id") && fb_json_in_peek(in) == FB_JSON_STRING) {
         (void)fb_json_in_string(in, &text);
         e->id = fb_strings_put(&f->p->strings, text.text, text.len);
+    } else if (fb_json_text_is(key, "id") && fb_json_in_peek(in) == FB_JSON_NUMBER) {
+        char digits[32];
+
+        (void)snprintf(digits, sizeof digits, "%lld", (long long)fb_json_in_int_or(in, 0));
+        e->id = fb_strings_put_z(&f->p->strings, digits);
     } else if (fb_json_text_is(key, "args") && fb_json_in_peek(in) == FB_JSON_OBJECT) {
         f->args.len = 0;
         fb_json_in_raw(in, &f->args);
@@ -188,7 +193,7 @@ static void span_add(struct file *f, const struct event *e)
     struct fb_span_event span = {.name = e->name, .phase = e->phase};
     double end = e->phase == 'X' && e->dur > 0 ? e->ts + e->dur : e->ts;
 
-    if (!e->has_ts || !(end < 4.6e15)) {
+    if (!e->has_ts || !(e->ts > -4.6e15 && end < 4.6e15) || e->dur < 0) {
         f->timeless++;
         return;
     }
@@ -286,19 +291,32 @@ static enum fb_status choose(const struct file *f, const struct fb_read_options 
     return FB_OK;
 }
 
+/* A profile that began before the trace has samples in it, and its nodes are not there. */
 static enum fb_status put_cpus(struct file *f, const struct fb_read_options *options,
                                struct fb_read_report *report, struct fb_err *err)
 {
+    uint64_t lost = 0;
+    bool has_nodes = false;
+
+    for (size_t i = 0; i < f->cpus_count; i++)
+        has_nodes = has_nodes || f->cpus[i].v8.nodes_count > 0;
     for (size_t i = 0; i < f->cpus_count; i++) {
         struct cpu *c = &f->cpus[i];
         enum fb_status r;
 
         if (c->v8.samples_count == 0)
             continue;
+        if (has_nodes && c->v8.nodes_count == 0) {
+            lost += c->v8.samples_count;
+            continue;
+        }
         r = fb_v8_finish(&c->v8, f->name, c->thread, options, report, err);
         if (r != FB_OK)
             return r;
     }
+    report->samples_in += lost;
+    if (lost > 0)
+        fb_report_loss(report, "samples of a profile without its nodes", lost);
     return FB_OK;
 }
 
@@ -358,9 +376,12 @@ static enum fb_status file_finish(struct file *f, const struct fb_read_options *
         r = put_stacks(f, report, err);
     else
         put_spans(f, report);
-    if (was_cut)
-        (void)snprintf(report->note, sizeof report->note,
-                       "the trace ends early: what was whole is read");
+    if (was_cut) {
+        size_t n = strlen(report->note);
+
+        (void)snprintf(report->note + n, sizeof report->note - n,
+                       "%sthe trace ends early: what was whole is read", n > 0 ? "; " : "");
+    }
     fb_profile_span_update(f->p);
     return r;
 }

@@ -42,16 +42,17 @@ void fb_tree_rows_put(const struct fb_tree_rows *rows, const uint32_t *stack_of_
 
 uint64_t fb_round_next(struct fb_rounding *r, double amount)
 {
-    uint64_t whole = 0;
+    double whole = floor(amount);
 
-    r->sum += amount;
-    if (r->sum > 0 && r->sum < 9.2e18) {
-        uint64_t all = (uint64_t)(r->sum + 0.5);
-
-        whole = all > r->given ? all - r->given : 0;
-        r->given += whole;
-    }
-    return whole;
+    if (!(whole < 0x1p64)) /* fb_profile_read() refuses it */
+        return UINT64_MAX;
+    if (!(whole >= 0))
+        return 0;
+    r->rest += amount - whole;
+    if (r->rest < 0.5 || whole >= 0x1p53)
+        return (uint64_t)whole;
+    r->rest -= 1;
+    return (uint64_t)whole + 1;
 }
 
 double fb_unit_ns(const char *unit)

@@ -39,10 +39,10 @@ void fb_tree_rows_put(const struct fb_tree_rows *rows, const uint32_t *stack_of_
 uint32_t *fb_stacks_of_nodes(struct fb_profile *p, const uint32_t *parent, const uint32_t *frame,
                              size_t n);
 
-/* Amounts that are fractions as whole ones whose sum is right within one half. */
+/* Amounts (>= 0) that are fractions as whole ones whose sum is right within one half.  What 64 bits
+ * do not hold is UINT64_MAX. */
 struct fb_rounding {
-    double sum;
-    uint64_t given;
+    double rest; /* that is owed, -0.5 to 0.5 */
 };
 uint64_t fb_round_next(struct fb_rounding *r, double amount);
 

@@ -312,12 +312,14 @@ static double time_next(const struct fb_v8 *v, size_t i, double last)
     return (i == 0 ? v->start_us : last) + v->times[i];
 }
 
+static const double LATEST_US = 4.6e15; /* 146 years in either direction */
+
 static int64_t ns_of(double us)
 {
-    return us > -4.6e15 && us < 4.6e15 ? (int64_t)nearbyint(us * 1000) : 0;
+    return (int64_t)nearbyint(us * 1000);
 }
 
-static void put_samples(struct finish *f)
+static enum fb_status put_samples(struct finish *f, struct fb_err *err)
 {
     struct fb_v8 *v = f->v;
     uint32_t last_stack = 0;
@@ -334,6 +336,10 @@ static void put_samples(struct finish *f)
         if (i + 1 < v->samples_count)
             next_raw = time_next(v, i + 1, raw);
         next = next_raw > at ? next_raw : at;
+        if (!(at > -LATEST_US && next < LATEST_US))
+            return fb_fail(err, FB_EFORMAT,
+                           "%s: sample %zu is at %g us, a time within %g us was expected", f->name,
+                           i, at > -LATEST_US && at < LATEST_US ? next : at, LATEST_US);
         stack = node != UINT32_MAX ? f->stacks[node] : 0;
         special = node != UINT32_MAX ? v->nodes[node].special : PLAIN;
         if (special == ROOT && i + 1 == v->samples_count && i > 0) {
@@ -361,6 +367,7 @@ static void put_samples(struct finish *f)
         fb_report_loss(f->report, "samples of an idle thread", idle);
     if (unknown > 0)
         fb_report_loss(f->report, "samples of a node that the file does not have", unknown);
+    return FB_OK;
 }
 
 static void put_hits(struct finish *f)
@@ -405,7 +412,7 @@ enum fb_status fb_v8_finish(struct fb_v8 *v, const char *name, uint32_t thread,
     if (r == FB_OK)
         r = link_nodes(&f, err);
     if (r == FB_OK && v->samples_count > 0) {
-        put_samples(&f);
+        r = put_samples(&f, err);
         p->has_times = v->times_count > 0;
     } else if (r == FB_OK) {
         put_hits(&f);

@@ -404,6 +404,85 @@ static void self_times_are_those_that_speedscope_recorded(void **state)
     }
 }
 
+/* Weights and times that 64 bits do not hold are refused: they are not 0, and do not wrap. */
+static void numbers_out_of_range_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"{\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":\"sampled\",\"name\":"
+         "\"p\","
+         "\"unit\":\"bytes\",\"samples\":[[0],[0]],\"weights\":[1e300,1]}]}",
+         "t: the weights add up to more than 9e18"},
+        {"{\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":\"sampled\",\"name\":"
+         "\"p\","
+         "\"unit\":\"bytes\",\"samples\":[[0],[0]],\"weights\":[5e18,5e18]}]}",
+         "t: the weights add up to more than 9e18"},
+        {"{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[1,1,1],"
+         "\"timeDeltas\":[1,1e18,1e18]}",
+         "t: sample 0 is at 1e+18 us, a time within 4.6e+15 us was expected"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fb_read_report report;
+        struct fb_profile *p;
+        struct fb_err err;
+
+        assert_int_not_equal(
+            read_bytes(cases[i].text, strlen(cases[i].text), NULL, NULL, &p, &report, &err), FB_OK);
+        assert_string_equal(err.text, cases[i].why);
+    }
+}
+
+/* DevTools put metadata with whole source maps before the events. */
+static void a_key_that_tells_may_stand_behind_a_large_one(void **state)
+{
+    struct fb_read_report report;
+    struct fb_profile *p;
+    struct fb_err err;
+    struct fb_buf text = {0};
+
+    (void)state;
+    fb_buf_puts(&text, "{\"metadata\":{\"map\":\"");
+    for (size_t i = 0; i < 300 * 1024; i++)
+        fb_buf_puts(&text, i % 1000 == 7 ? ";" : "x 1");
+    fb_buf_puts(&text, "\"},\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":10}]}");
+    if (read_bytes(text.data, text.len, NULL, NULL, &p, &report, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(fb_profile_weight(p), 10000);
+    fb_profile_free(p);
+    text.len = 700 * 1024; /* and what has none is no folded text for its ';' */
+    assert_int_equal(read_bytes(text.data, text.len, NULL, NULL, &p, &report, &err), FB_EFORMAT);
+    assert_non_null(strstr(err.text, "no known profile format"));
+    fb_buf_done(&text);
+}
+
+/* A trace has the end of a profile that began before it. */
+static void a_cpu_profile_without_nodes_is_a_loss_beside_a_whole_one(void **state)
+{
+    static const char text[] =
+        "[{\"ph\":\"P\",\"name\":\"ProfileChunk\",\"id\":1,\"pid\":1,\"args\":{\"data\":{"
+        "\"cpuProfile\":"
+        "{\"samples\":[2,2]},\"timeDeltas\":[1,1]}}},"
+        "{\"ph\":\"P\",\"name\":\"ProfileChunk\",\"id\":2,\"pid\":1,\"args\":{\"data\":{"
+        "\"cpuProfile\":"
+        "{\"nodes\":[{\"id\":2,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[2,2]},"
+        "\"timeDeltas\":[1,1]}}}]";
+    struct fb_read_report report;
+    struct fb_profile *p;
+    struct fb_err err;
+
+    (void)state;
+    if (read_bytes(text, sizeof text - 1, NULL, NULL, &p, &report, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(p->samples.count, 2);
+    assert_int_equal(report.samples_in, 4);
+    assert_int_equal(report.losses_count, 1);
+    assert_string_equal(report.losses[0].what, "samples of a profile without its nodes");
+    fb_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +494,9 @@ int main(void)
         cmocka_unit_test(firefox_keeps_times_threads_kinds_and_the_interval),
         cmocka_unit_test(no_time_and_no_interval_are_made_up),
         cmocka_unit_test(a_flamebearer_comes_back_with_its_levels_also_through_folded_text),
+        cmocka_unit_test(numbers_out_of_range_are_refused),
+        cmocka_unit_test(a_key_that_tells_may_stand_behind_a_large_one),
+        cmocka_unit_test(a_cpu_profile_without_nodes_is_a_loss_beside_a_whole_one),
         cmocka_unit_test(self_times_are_those_that_speedscope_recorded),
     };
 
