@@ -250,6 +250,26 @@ static void put_interpreted(const struct fb_jvm_view *view, uint64_t *pcs, unsig
                     fb_jvm_memo_name(method, view->unloads)));
 }
 
+/* The class may have been unloaded since: a copy of a stack is walked when the thread has gone on.
+ * The frame has no name then, and is left all the same if it looks like one in all else. */
+static bool leave_without_method(struct fb_jvm_frame *f, uint64_t *pcs, unsigned *depth,
+                                 unsigned max)
+{
+    struct caller c = {.fp_known = true};
+    uint64_t here = f->pc;
+
+    if (!load(f, words_from(f->fp, FB_JVM_INTERPRETER_SENDER_SP), &c.sp) ||
+        !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
+        return false;
+    if (c.sp < f->fp + 16)
+        c.sp = f->fp + 16;
+    c.pc = fb_cpu_return_address(c.pc);
+    if (c.fp <= f->fp || c.fp >= f->top || !is_java_return(c.pc) || !leave_to(f, &c))
+        return false;
+    put(pcs, depth, max, here);
+    return true;
+}
+
 /* A frame that stands: method and pointer to the bytecode are below fp. */
 static bool leave_interpreted(const struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
                               unsigned *depth, unsigned max)
@@ -261,9 +281,10 @@ static bool leave_interpreted(const struct fb_jvm_view *view, struct fb_jvm_fram
     uint64_t bytecode;
 
     if (!f->fp_known || f->fp < f->sp ||
-        !load(f, words_from(f->fp, FB_JVM_INTERPRETER_METHOD), &method) ||
-        !fb_jvm_memo_read(method, &facts))
+        !load(f, words_from(f->fp, FB_JVM_INTERPRETER_METHOD), &method))
         return false;
+    if (!fb_jvm_memo_read(method, &facts))
+        return f->regs == NULL && leave_without_method(f, pcs, depth, max);
     if (f->regs != NULL)
         bci = fb_jvm_memo_bci(&facts, fb_jvm_cpu_bytecode(f->regs));
     if (bci == FB_JVM_BCI_UNKNOWN && load(f, words_from(f->fp, FB_JVM_CPU_BCP), &bytecode))

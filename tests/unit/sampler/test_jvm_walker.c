@@ -193,6 +193,31 @@ static void interpreted_frames_are_left_by_fp(void **ctx)
     expect_outer_and_native(1);
 }
 
+/* As of a class that was unloaded before a copy of the stack is walked. */
+static void an_interpreted_frame_whose_method_is_gone_is_left(void **ctx)
+{
+    const uint64_t gone[] = {0, 0x1238, UINT64_MAX, 0x7000000000000000};
+
+    (void)ctx;
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        begin(25);
+        interpreted_frame_put(30, 36, word(58), returns_to(&outer_code, 80), 17);
+        stack[30 + FB_JVM_INTERPRETER_METHOD] = gone[i];
+        outer_frame_put(36);
+        at(interpreter.code + 400, 10, word(30), false);
+        assert_int_equal(walk(), FB_JVM_END_NATIVE);
+        assert_true(pcs[0] == interpreter.code + 400);
+        expect_outer_and_native(1);
+        /* If it does not return to Java, or does not stand, it is none. */
+        stack[31] = outer_code.code + 97;
+        at(interpreter.code + 400, 10, word(30), false);
+        assert_int_equal(walk(), FB_JVM_END_LOST);
+        stack[31] = returns_to(&outer_code, 80);
+        at(interpreter.code + 400, 10, word(30), true);
+        assert_int_equal(walk(), FB_JVM_END_LOST);
+    }
+}
+
 /* Memory of methods is used again when classes were unloaded, and at no other time. */
 static void a_name_is_kept_until_classes_are_unloaded(void **ctx)
 {
@@ -677,6 +702,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_frames_are_left_by_their_size),
         cmocka_unit_test(interpreted_frames_are_left_by_fp),
+        cmocka_unit_test(an_interpreted_frame_whose_method_is_gone_is_left),
         cmocka_unit_test(a_name_is_kept_until_classes_are_unloaded),
         cmocka_unit_test(the_call_stub_says_where_java_was_left_before),
         cmocka_unit_test(an_anchor_below_or_off_the_stack_is_none),
