@@ -468,4 +468,6 @@ window.addEventListener("hashchange", load);
 setMode(false);
 size();
 if (location.hash) load();
+/* Deep stacks: the wide boxes are at the foot, and the head of the page may be all but empty. */
+else if (alone && !icicle) window.scrollTo(0, document.documentElement.scrollHeight);
 })();

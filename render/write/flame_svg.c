@@ -94,6 +94,9 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b)
         return;
     fb_buf_puts(out, "\nlayer ");
     fb_svg_text_put(out, layer, strlen(layer));
+    if (f->tier != FB_TIER_UNKNOWN ||
+        f->kind == FB_FRAME_INLINED) /* boxes of one name differ in it */
+        fb_buf_printf(out, " · %s", fb_tier_text(fb_function_tier(f)));
     if (module[0] != '\0') {
         fb_buf_puts(out, " · module ");
         fb_svg_text_put(out, module, strlen(module));

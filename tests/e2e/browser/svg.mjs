@@ -215,6 +215,8 @@ test("stacks of 10,000 and no samples at all open too", async (page) => {
   for (const name of ["deep-flame", "deep-diff", "empty-flame", "empty-diff"]) {
     await page.goto(url(name));
     assert.ok(await page.locator(".bar .name").textContent() === "all");
+    const y = await page.locator("g.b rect").first().evaluate((r) => r.getBoundingClientRect().y);
+    assert.ok(y >= 0 && y < 800, `the root of ${name} is in sight, at ${y}`);
   }
 });
 
