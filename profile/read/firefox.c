@@ -238,7 +238,7 @@ static void frame_of_func(const struct view *v, size_t row, struct fb_frame *fra
         frame->name = 0; /* an address that nobody has named yet */
 }
 
-/* Frames of the profile by row of the frame table; 0 for (root). */
+/* Frames of the profile by row of the frame table. */
 static uint32_t *frames_of(const struct view *v)
 {
     uint32_t *frames = fb_alloc_array(v->frames->rows, sizeof *frames);
@@ -251,10 +251,15 @@ static uint32_t *frames_of(const struct view *v)
             frame_of_func(v, i, &frame);
         else
             frame_of_location(v, i, &frame);
-        if (strcmp(fb_profile_text(v->p, frame.name), "(root)") != 0)
-            frames[i] = fb_profile_frame_put(v->p, &frame).n;
+        frames[i] = fb_profile_frame_put(v->p, &frame).n;
     }
     return frames;
+}
+
+/* The outermost frame of Firefox's own stacks, which is no function. */
+static bool is_root(const struct view *v, uint32_t frame)
+{
+    return strcmp(fb_profile_text(v->p, v->p->frames[frame].name), "(root)") == 0;
 }
 
 /* ---- stacks and samples ---- */
@@ -279,6 +284,8 @@ static uint32_t *stacks_of(const struct view *v, const char *name, struct fb_err
         if (by_offset)
             parent[i] =
                 offset >= 1 && offset <= (double)i ? (uint32_t)i - (uint32_t)offset : UINT32_MAX;
+        if (parent[i] == UINT32_MAX && is_root(v, frame[i]))
+            frame[i] = 0;
     }
     if (bad != SIZE_MAX)
         (void)fb_fail(err, FB_EFORMAT, "%s: thread '%s': stack %zu has no frame of the %zu", name,

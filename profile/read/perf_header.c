@@ -112,13 +112,17 @@ static void take_event(const char *at, const char *end, struct fb_perf_header *h
 
     while (at < end && is_blank(*at))
         at++;
-    for (digits = at; digits < end && is_digit(*digits) && digits - at < 19;)
+    for (digits = at; digits < end && is_digit(*digits) && digits - at < 20;)
         digits++;
     h->has_period = digits > at && digits < end && is_blank(*digits);
     h->period = 0;
     if (h->has_period) {
-        for (; at < digits; at++)
-            h->period = h->period * 10 + (uint64_t)(*at - '0');
+        for (; at < digits; at++) { /* one of 20 digits is more than weights may add up to */
+            if (__builtin_mul_overflow(h->period, 10, &h->period) ||
+                __builtin_add_overflow(h->period, (uint64_t)(*at - '0'), &h->period) ||
+                h->period > INT64_MAX)
+                h->period = INT64_MAX;
+        }
         while (at < end && is_blank(*at))
             at++;
     }

@@ -124,8 +124,6 @@ static void node_finish(struct fb_v8 *v, uint32_t index, struct function *fn)
         if (strcmp(name, rows[i].name) == 0)
             node->special = rows[i].special;
     }
-    if (node->special == ROOT)
-        return;
     if (name[0] == '\0')
         fn->frame.name = name_anonymous(v, &fn->frame);
     fn->frame.kind =
@@ -293,6 +291,14 @@ static enum fb_status link_nodes(struct finish *f, struct fb_err *err)
 
         if (child != UINT32_MAX)
             parent[child] = v->edges[i].parent;
+    }
+    for (uint32_t i = 0; i < v->nodes_count; i++) {
+        if (v->nodes[i].special != ROOT)
+            continue;
+        if (parent[i] == UINT32_MAX)
+            frame[i] = 0;
+        else
+            v->nodes[i].special = PLAIN; /* a function of that name */
     }
     f->stacks = fb_stacks_of_nodes(v->p, parent, frame, v->nodes_count);
     free(parent);

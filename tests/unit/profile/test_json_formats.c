@@ -158,6 +158,7 @@ static void any_name_comes_back(void **state)
         {"nul\0in", 6},
         {"\x01\x1f\x7f\t", 4},
         {"\xc3\xa9\xf0\x9f\x98\x80 \xe2\x80\xa8", 10},
+        {"(root)", 6},
         {text, 100000},
     };
 
@@ -186,6 +187,10 @@ static void any_name_comes_back(void **state)
             assert_int_not_equal(fb_strings_find(&q->strings, names[i].text, names[i].len),
                                  UINT32_MAX);
         assert_int_equal(q->samples.count, 1);
+        for (size_t i = 0, at = q->samples.stack[0]; i < sizeof names / sizeof *names; i++) {
+            assert_true(at > 0);
+            at = q->stacks[at].parent.n;
+        }
         fb_buf_done(&out);
         fb_profile_free(p);
         fb_profile_free(q);

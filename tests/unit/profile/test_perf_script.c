@@ -213,6 +213,19 @@ static void source_lines_are_kept(void **state)
     fb_profile_free(p);
 }
 
+static void a_period_that_cannot_be_added_is_refused_and_not_1(void **state)
+{
+    static const char text[] = "t 1 1.000001:  18446744073709551615 cycles: \n\t4011 a (/t)\n\n"
+                               "t 1 1.000002:  18446744073709551615 cycles: \n\t4011 a (/t)\n\n";
+    struct fb_read_options options = {0};
+    struct fb_read_report report;
+    struct fb_profile *p;
+    struct fb_err err;
+
+    (void)state;
+    assert_int_equal(read_as(text, strlen(text), &options, &p, &report, &err), FB_ELIMIT);
+}
+
 static void events_are_never_added_up(void **state)
 {
     static const char text[] =
@@ -343,6 +356,7 @@ int main(void)
         cmocka_unit_test(generated_java_is_named_as_elsewhere),
         cmocka_unit_test(a_sample_ends_where_the_next_one_begins),
         cmocka_unit_test(source_lines_are_kept),
+        cmocka_unit_test(a_period_that_cannot_be_added_is_refused_and_not_1),
         cmocka_unit_test(events_are_never_added_up),
         cmocka_unit_test(times_threads_and_units_are_kept),
         cmocka_unit_test(jobs_do_not_change_a_byte),
