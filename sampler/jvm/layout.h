@@ -84,6 +84,13 @@ struct fb_jvm_layout {
     uint64_t continuation_return_at; /* 21+ */
     int32_t continuation_size;
 
+    /* objects of the heap: a virtual thread's frames */
+    int32_t object_class, object_narrow_class;
+    int32_t klass_super, klass_layout, klass_next;
+    uint64_t class_base_at, class_shift_at;
+    uint64_t loaders_at; /* ClassLoaderData* */
+    int32_t loader_next, loader_classes;
+
     /* flags */
     uint64_t flags_at, flag_count_at; /* JVMFlag*, size_t */
     int32_t flag_name, flag_address, flag_origin, flag_type, flag_size;

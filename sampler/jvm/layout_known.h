@@ -24,6 +24,14 @@ enum {
     FB_JVM_INTERPRETER_SENDER_SP = -1,
     FB_JVM_INTERPRETER_METHOD = -3,
 
+    /* 21 to 25: the Continuation is one of the first words of its ContinuationEntry; which one is
+     * told by its class. */
+    FB_JVM_ENTRY_WORDS = 4,
+
+    /* 11 to 25: states of a JavaThread. */
+    FB_JVM_THREAD_IN_NATIVE = 4,
+    FB_JVM_THREAD_IN_JAVA = 8,
+
     /* From 16 on a flag's type is a number (before, a name): the next enum. */
     FB_JVM_RELEASE_FLAG_TYPES = 16,
 

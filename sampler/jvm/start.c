@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sampler/fault.h"
+#include "sampler/jvm/chunks.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
 #include "sampler/jvm/layout_known.h"
@@ -439,8 +440,10 @@ void fb_jvm_look(uint64_t now_ns)
             fb_jvm_flags_begin(&reader, &fb_jvm.layout);
             ready_look(&reader, now_ns - jvm.since_ns < PATIENCE_NS);
         }
-        if (jvm.state == FB_JVM_WALKED)
+        if (jvm.state == FB_JVM_WALKED) {
             fb_jvm_stubs_look(&reader, jvm.path, jvm.bias);
+            fb_jvm_chunks_look(&reader);
+        }
         fb_self_read_close(&reader);
         waits = jvm.state == FB_JVM_COMING;
     }

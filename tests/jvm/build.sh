@@ -16,4 +16,4 @@ done
 rm -rf classes classes21
 "$javac" --release 17 -d classes "$sources"/{Torture,Redefined}.java
 (cd classes && "${javac%javac}jar" cfm ../redefined.jar "$sources/Redefined.mf" Redefined*.class)
-[ -z "${newer:-}" ] || "$newer" --release 21 -d classes21 "$sources/Virtual.java"
+[ -z "${newer:-}" ] || "$newer" --release 21 -d classes21 "$sources/Virtual.java" "$sources/Parked.java"

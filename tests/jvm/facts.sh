@@ -116,6 +116,34 @@ virtual() {
     "$flamebank" threads --rules jvm --format csv "$bank" 2> log | sed -n 's/^"\{0,1\}ForkJoinPool-#-worker-#[^,]*,//p'
 }
 
+# Frames that are on the heap while the leaf works are in the stack: from the thread's beginning to the leaf, each once.
+# Collectors that move objects under running threads have the mark.
+heap_frames() {
+    local option whole_ones marks
+    [ -d "$built/classes21" ] || skip "no classes of release 21"
+    for option in -XX:+UseSerialGC -XX:+UseG1GC -XX:+UseParallelGC -XX:-UseCompressedOops -XX:-UseCompressedClassPointers -Xint -XX:TieredStopAtLevel=1 -XX:+UseZGC; do
+        rm -f banks/*
+        FLAMEBANK_HZ=200 timed 120 "$java_home/bin/java" $option -cp "$built/classes21" Parked 1.5 40 > out 2> err ||
+            fail "$option: $(cat out err)"
+        grep -qx 'Parked: right' out || fail "$option: $(cat out)"
+        bank=$(ls banks/*)
+        whole "$bank"
+        "$flamebank" fold "$bank" | grep 'Parked[.]leaf_' > folded || fail "$option: no leaf"
+        marks=$(awk '/frames of the virtual thread/ {n += $NF} END {print n + 0}' folded)
+        whole_ones=$(awk '/VirtualThread[.]run_.*;Parked[.]first_/ && gsub(/Parked[.](even|odd)_/, "") == 41 {n += $NF} END {print n + 0}' folded)
+        echo "$option: $whole_ones whole, $marks with the mark"
+        if [ $option = -XX:+UseZGC ]; then
+            # Until it parks for the first time, all of it is on the stack.
+            [ "$marks" -gt 20 ] && [ "$whole_ones" -lt "$marks" ] || fail "$option: $(cat folded)"
+        else
+            [ "$whole_ones" -gt 20 ] && [ "$whole_ones" -ge $((19 * marks)) ] || fail "$option: $(cat folded)"
+        fi
+        ! grep -v 'frames of the virtual thread' folded | awk 'gsub(/Parked[.](even|odd)_/, "") != 41 {exit 1}' ||
+            continue
+        fail "$option: stacks that are neither whole nor marked: $(cat folded)"
+    done
+}
+
 manifest_of_a_jvm() {
     FLAMEBANK_ENV= named 2 -XX:+UseSerialGC -Xms64m -XX:TieredStopAtLevel=1 -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0,quiet=y
     expect walk "$(manifest jvm.walk)" '^yes$'

@@ -29,6 +29,7 @@ struct fb_jvm_view {
     uint64_t anchor_fp;
     uint64_t unloads;      /* memo.h */
     uint64_t continuation; /* the ContinuationEntry of a mounted virtual thread, 0: none */
+    bool parks;            /* interrupted in a wrapper: of a native method, or of what parks */
     uint64_t taken_pc;     /* being deoptimised: where the frame was ... */
     uint64_t caller_sp;    /* ... and its caller; 0: none is */
     uint64_t caller_pc;

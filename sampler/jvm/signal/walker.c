@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/signal/chunk.h"
 #include "sampler/jvm/signal/code.h"
 #include "sampler/jvm/signal/cpu.h"
 #include "sampler/jvm/signal/frame_word.h"
@@ -400,7 +401,7 @@ static bool leave_stub(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
 }
 
 /* On to the carrier's frames, at the continuation's entry, which may begin where the last frame of
- * the virtual thread ends.  what: is missing in between. */
+ * the virtual thread ends.  what: is missing in between, or NULL. */
 static bool leave_continuation(struct fb_jvm_view *view, struct fb_jvm_frame *f, const char *what,
                                uint64_t *pcs, unsigned *depth, unsigned max)
 {
@@ -411,10 +412,35 @@ static bool leave_continuation(struct fb_jvm_view *view, struct fb_jvm_frame *f,
     if (entry < f->sp || entry >= f->top || (entry & 7) != 0 ||
         !fb_jvm_read_64(fb_jvm.layout.continuation_return_at, &pc) || !fb_jvm_covers(pc))
         return false;
-    put_plain(pcs, depth, max, FB_JVM_MARK, what);
+    if (what != NULL)
+        put_plain(pcs, depth, max, FB_JVM_MARK, what);
     *f = (struct fb_jvm_frame){
         .pc = pc, .sp = entry, .low = f->low, .top = f->top, .shift = f->shift, .map = f->map};
     return true;
+}
+
+/* At the barrier: frames on the heap are the next ones, if a frame returns to it that is not being
+ * brought there or back (then its return address follows a call), and this is no copy of a stack,
+ * which is walked when the thread has gone on.  The barrier itself is then none of the frames. */
+static bool leave_barrier(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
+                          unsigned *depth, unsigned max)
+{
+    unsigned before = *depth - 1;
+    uint64_t own = pcs[before];
+
+    if (f->regs == NULL && f->shift == 0 && !view->parks && !follows_call(f->pc) &&
+        view->continuation >= f->sp && view->continuation < f->top &&
+        fb_jvm_chunks_put(view, pcs, &before, max)) {
+        unsigned after = before;
+
+        if (leave_continuation(view, f, NULL, pcs, &after, max)) {
+            *depth = before;
+            return true;
+        }
+    }
+    pcs[*depth - 1] = own;
+    return leave_continuation(view, f, "[frames of the virtual thread on the heap]", pcs, depth,
+                              max);
 }
 
 /* --- one frame, and all ---------------------------------------------------------- */
@@ -449,13 +475,13 @@ static bool leave_code(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_
     }
     *depth += code.word_count;
     switch ((enum fb_jvm_code_kind)code.kind) {
-    case FB_JVM_CODE_METHOD:
     case FB_JVM_CODE_WRAPPER:
+        view->parks |= f->regs != NULL;
+        return leave_compiled(f, &code);
+    case FB_JVM_CODE_METHOD:
         return leave_compiled(f, &code);
     case FB_JVM_CODE_BARRIER:
-        return leave_continuation(view, f, "[frames of the virtual thread on the heap]", pcs, depth,
-                                  max) ||
-               leave_stub(f, &code);
+        return leave_barrier(view, f, pcs, depth, max) || leave_stub(f, &code);
     case FB_JVM_CODE_SIZED:
     case FB_JVM_CODE_LEAF:
         break;

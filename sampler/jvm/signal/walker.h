@@ -16,8 +16,8 @@
  *   stubs         by their size, or, without one, where a return address is found that follows a
  *                 call: at sp, below fp, in a register
  *   call stub     by fp, into the native code that called Java
- *   continuation  a virtual thread's frames that are on the heap are passed over, down to the
- *                 carrier's, and a mark says so
+ *   continuation  a virtual thread's frames that are on the heap are read there (chunk.h) or passed
+ *                 over, and a mark says so; then come the carrier's
  *   deoptimised   the true pc is in the frame; while it is taken apart, from what HotSpot keeps
  *
  * What is found is checked: a caller's pc must be code, above the frame, on the stack.  Where it is
