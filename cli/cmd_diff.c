@@ -42,6 +42,11 @@ static bool is_family(const char *by)
            strcmp(by, "module") == 0;
 }
 
+static bool is_empty(const char *value)
+{
+    return value != NULL && *value == '\0';
+}
+
 static enum fb_status check_options(const struct fb_args *args, const struct fb_diff *diff,
                                     struct fb_err *err)
 {
@@ -50,6 +55,10 @@ static enum fb_status check_options(const struct fb_args *args, const struct fb_
 
     if (fb_args_has(args, "lever") && fb_args_has(args, "lever-key"))
         return fb_fail(err, FB_EUSAGE, "'--lever' and '--lever-key': one of them was expected");
+    if (is_empty(fb_args_get(args, "lever")) || is_empty(fb_args_get(args, "lever-key")))
+        return fb_fail(err, FB_EUSAGE,
+                       "'--lever' and '--lever-key': a text was expected, and an empty one is in "
+                       "every setting");
     if (only && strcmp(only, "layer") != 0 && !is_family(only))
         return fb_fail(err, FB_EUSAGE,
                        "'--by %s': layer, frame, package, thread or module was expected", only);

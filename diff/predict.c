@@ -18,6 +18,14 @@ static char *text_member(const struct fb_json *object, const char *key)
     return text != NULL ? fb_strdup(text) : NULL;
 }
 
+/* Of another kind than was expected it would widen the prediction without a word. */
+static bool has(const struct fb_json *object, const char *key)
+{
+    const struct fb_json *v = fb_json_get(object, key);
+
+    return v != NULL && fb_json_kind(v) != FB_JSON_NULL;
+}
+
 /* A step may be written as a number: 3000. */
 static char *step_member(const struct fb_json *object)
 {
@@ -82,6 +90,11 @@ static enum fb_status prediction_read(const struct fb_json *v, struct fb_predict
     if (p->name == NULL || p->metric == NULL || fb_json_count(outcomes) == 0 ||
         fb_json_kind(outcomes) != FB_JSON_ARRAY)
         return fb_fail(err, FB_EFORMAT, "'name', 'metric' and a list of 'outcomes' were expected");
+    if ((has(v, "step") && p->step == NULL) || (has(v, "control") && p->control == NULL) ||
+        (has(v, "variant") && p->variant == NULL))
+        return fb_fail(err, FB_EFORMAT,
+                       "'step' (a name or a rate), 'control' and 'variant' are texts where they "
+                       "are there");
     p->outcomes = fb_alloc_array(fb_json_count(outcomes), sizeof *p->outcomes);
     for (size_t i = 0; i < fb_json_count(outcomes) && r == FB_OK; i++) {
         p->count++;

@@ -128,6 +128,9 @@ static void what_is_no_file_of_predictions_is_said(void **state)
     is_refused("{\"predictions\": [{}]}", "prediction 1: 'name', 'metric'");
     is_refused("{\"predictions\": [{\"name\": \"a\", \"metric\": \"cpu\", \"outcomes\": [{}]}]}",
                "outcome 1: 'name', 'if' and 'held'");
+    is_refused("{\"predictions\": [{\"name\": \"a\", \"metric\": \"cpu\", \"step\": [600], "
+               "\"outcomes\": [{\"name\": \"b\", \"if\": \"> +5%\", \"held\": true}]}]}",
+               "'step' (a name or a rate)");
     is_refused("{\"predictions\": [{\"name\": \"a\", \"metric\": \"speed\", \"outcomes\": "
                "[{\"name\": \"b\", \"if\": \"> 3\", \"held\": true}]}]}",
                "no metric 'speed'");
