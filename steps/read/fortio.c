@@ -66,6 +66,8 @@ static enum fb_status fill(const struct fb_json *root, struct fb_step *s, struct
         s->offered = NAN;
     s->sent = fb_document_get(histogram, "Count");
     codes_add(fb_json_get(root, "RetCodes"), s);
+    if (s->delivered + s->errors > s->sent) /* Nighthawk's histogram leaves some answers out */
+        s->sent = s->delivered + s->errors;
     if (s->errors > 0.001 * s->sent)
         fb_steps_warn(steps,
                       "line %u: its percentiles are of all %.0f requests, %.0f of them failed",

@@ -291,6 +291,46 @@ static void the_percentiles_of_newer_h2load_are_under_their_words(void **state)
     fb_steps_free(steps);
 }
 
+static void only_calls_that_the_end_cut_off_did_not_fail(void **state)
+{
+    static const char run[] =
+        "{\"date\": \"2026-09-06T20:14:00Z\", \"endReason\": \"%s\", "
+        "\"options\": {\"concurrency\": 5}, \"count\": 10, \"total\": 1000000000, "
+        "\"statusCodeDistribution\": {\"OK\": 4, \"Canceled\": %d}}";
+    static const struct {
+        const char *reason;
+        int canceled;
+        double errors;
+    } cases[] = {{"timeout", 5, 0}, {"timeout", 6, 6}, {"normal", 5, 5}};
+    struct fb_steps *steps;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = fb_format(run, cases[i].reason, cases[i].canceled);
+        const struct fb_step *s = first_of(text, &steps);
+
+        assert_true(s->errors == cases[i].errors && s->delivered == 4);
+        assert_true(s->grain_s == 1); /* its date has no fraction */
+        assert_int_equal(steps->warnings_count, cases[i].errors == 0);
+        fb_steps_free(steps);
+        free(text);
+    }
+}
+
+/* Nighthawk writes fortio's format as well: counts as texts, and a histogram that lacks some. */
+static void answers_that_a_histogram_lacks_were_sent(void **state)
+{
+    struct fb_steps *steps;
+    const struct fb_step *s =
+        first_of("{\"RequestedQPS\": 30, \"ActualDuration\": 2000000429, \"DurationHistogram\": "
+                 "{\"Count\": \"53\"}, \"RetCodes\": {\"200\": \"56\"}}",
+                 &steps);
+
+    (void)state;
+    assert_true(s->sent == 56 && s->delivered == 56 && s->offered == 30);
+    fb_steps_free(steps);
+}
+
 static void the_plan_cuts_a_log_of_requests_into_steps(void **state)
 {
     struct fb_plan plan;
@@ -351,6 +391,8 @@ int main(void)
         cmocka_unit_test(errors_are_counted_by_class),
         cmocka_unit_test(as_fast_as_possible_is_no_rate),
         cmocka_unit_test(the_percentiles_of_newer_h2load_are_under_their_words),
+        cmocka_unit_test(only_calls_that_the_end_cut_off_did_not_fail),
+        cmocka_unit_test(answers_that_a_histogram_lacks_were_sent),
         cmocka_unit_test(the_plan_cuts_a_log_of_requests_into_steps),
         cmocka_unit_test(the_histogram_is_right_to_a_thousandth),
     };
