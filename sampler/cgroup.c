@@ -176,6 +176,10 @@ void fb_cgroup_find(struct fb_cgroup *ret_cg, const char *root, char *scratch, s
     folder_find(&ret_cg->cpu, root, "cpu", scratch, mounts, ret_cg->name, sizeof ret_cg->name);
     folder_find(&ret_cg->cpuacct, root, "cpuacct", scratch, mounts, ignored, sizeof ignored);
     folder_find(&ret_cg->memory, root, "memory", scratch, mounts, ignored, sizeof ignored);
+    /* With version 1 another set of processes may share the arm's memory group, such as a whole
+     * container: that is no memory of the arm. */
+    if (strcmp(ignored, ret_cg->name) != 0)
+        ret_cg->memory.found = false;
 }
 
 static bool path_make(const struct fb_cgroup_folder *f, const char *name, struct fb_text *t)

@@ -102,7 +102,7 @@ static void version_1_is_read_by_controller(void **state)
     uint64_t quota;
 
     (void)state;
-    put("/proc/self/cgroup", "8:memory:/m\n4:cpu,cpuacct:/pods/a\n1:name=systemd:/x\n");
+    put("/proc/self/cgroup", "8:memory:/pods/a\n4:cpu,cpuacct:/pods/a\n1:name=systemd:/x\n");
     put("/proc/self/mountinfo",
         "32 31 0:29 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
         "33 31 0:30 / /cg/memory rw,relatime master:9 - cgroup memory rw,memory\n");
@@ -110,7 +110,7 @@ static void version_1_is_read_by_controller(void **state)
     put("/cg/cpu,cpuacct/pods/a/cpu.stat", "nr_periods 5\nnr_throttled 2\nthrottled_time 42\n");
     put("/cg/cpu,cpuacct/pods/a/cpu.cfs_quota_us", "50000\n");
     put("/cg/cpu,cpuacct/pods/a/cpu.cfs_period_us", "100000\n");
-    put("/cg/memory/m/memory.usage_in_bytes", "77\n");
+    put("/cg/memory/pods/a/memory.usage_in_bytes", "77\n");
     fb_cgroup_find(&cg, root, scratch, sizeof scratch);
     fb_cgroup_read(&cg, &now);
     assert_true(now.has_cpu && now.has_throttling && now.has_memory);
@@ -120,6 +120,12 @@ static void version_1_is_read_by_controller(void **state)
     assert_int_equal(quota, 500);
     put("/cg/cpu,cpuacct/pods/a/cpu.cfs_quota_us", "-1\n");
     assert_false(fb_cgroup_quota(&cg, &quota));
+    /* the memory group of more processes than the arm's */
+    put("/proc/self/cgroup", "8:memory:/\n4:cpu,cpuacct:/pods/a\n1:name=systemd:/x\n");
+    put("/cg/memory/memory.usage_in_bytes", "7700000000\n");
+    fb_cgroup_find(&cg, root, scratch, sizeof scratch);
+    fb_cgroup_read(&cg, &now);
+    assert_true(now.has_cpu && !now.has_memory);
 }
 
 /* A container without a cgroup namespace: the host's path is not below the mount. */
