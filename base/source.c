@@ -12,7 +12,12 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 
-enum { PACKED_STEP = 128 * 1024, READ_STEP = 256 * 1024, UNITS_STEP = 4096 };
+enum {
+    AHEAD_STEP = 16 * 1024,
+    PACKED_STEP = 128 * 1024,
+    READ_STEP = 256 * 1024,
+    UNITS_STEP = 4096
+};
 
 enum encoding { UNSEEN, AS_IT_IS, UTF16_LITTLE, UTF16_BIG };
 
@@ -294,17 +299,22 @@ static enum fb_status look_ahead(struct fb_source *s, size_t want, struct fb_err
         memmove(s->ahead, s->ahead + s->ahead_at, have);
     s->ahead_at = 0;
     s->ahead_n = have;
-    /* 6 more: room in which a converted character always fits */
-    fb_vec_reserve(&s->ahead, &s->ahead_room, want + 7, 1);
     while (s->ahead_n < want) {
-        enum fb_status r = text_read(s, s->ahead + s->ahead_n, want + 6 - s->ahead_n, &got, err);
+        /* Room as the bytes come: `want` is often far more than there is.  6 more, in which a
+         * converted character always fits. */
+        size_t step = s->ahead_n > AHEAD_STEP ? s->ahead_n : AHEAD_STEP;
+        size_t most = want - s->ahead_n > step ? s->ahead_n + step : want;
+        enum fb_status r;
 
+        fb_vec_reserve(&s->ahead, &s->ahead_room, most + 7, 1);
+        r = text_read(s, s->ahead + s->ahead_n, most + 6 - s->ahead_n, &got, err);
         if (r != FB_OK)
             return r;
         if (got == 0)
             break;
         s->ahead_n += got;
     }
+    fb_vec_reserve(&s->ahead, &s->ahead_room, s->ahead_n + 1, 1);
     s->ahead[s->ahead_n] = '\0';
     return FB_OK;
 }

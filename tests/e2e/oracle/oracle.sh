@@ -98,7 +98,7 @@ CONF
     h2load --h1 -n "$(count 6000)" -c 8 -H 'accept-encoding: gzip' --base-uri "unix:$work/s" http://x/a.txt > load.log 2>&1
     kill -QUIT $pid
     wait $pid
-    judge nginx 20
+    judge nginx 5
 }
 
 fixtures() {
