@@ -309,7 +309,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
         modules_look(w);
         fb_jvm_look(fb_clock_now());
     }
-    fb_writer_threads_look(w);
+    fb_writer_threads_look(w, last);
     segments = fb_samples_take(w);
     if (w->sink.fd < 0 && !bank_is_due(w, why, segments != NULL)) {
         fb_writer_threads_free(w);

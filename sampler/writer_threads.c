@@ -50,7 +50,8 @@ bool fb_writer_blocks_signal(int32_t tid)
     return (mask >> (SIGPROF - 1) & 1) != 0;
 }
 
-/* It used CPU for several ticks and no signal came: is the signal blocked?  Once a thread. */
+/* It used CPU for several ticks and no signal came: is the signal blocked?  Once a thread.  Not at
+ * the end, where we block it ourselves (preload.c). */
 static void silence_look(const struct fb_writer *w, struct fb_task *t)
 {
     uint64_t count = atomic_load(&t->handler_count);
@@ -82,7 +83,7 @@ static void stack_look(struct fb_task *t)
     fb_task_stack_set(t, (uintptr_t)map.start, (uintptr_t)map.end);
 }
 
-static void thread_look(struct fb_writer *w, struct fb_task *t)
+static void thread_look(struct fb_writer *w, struct fb_task *t, bool last)
 {
     uint64_t cpu_ns;
 
@@ -92,7 +93,8 @@ static void thread_look(struct fb_writer *w, struct fb_task *t)
         return;
     }
     t->cpu_ns = cpu_ns;
-    silence_look(w, t);
+    if (!last)
+        silence_look(w, t);
     stack_look(t);
 }
 
@@ -179,7 +181,7 @@ static uint64_t own_cpu_now(void)
 
 /* A thread's clock costs 0.2 us, and ten times that in a process whose threads are mostly cold: as
  * many as the time allows. */
-static void living_look(struct fb_writer *w)
+static void living_look(struct fb_writer *w, bool last)
 {
     uint32_t end = fb_threads_end();
     uint64_t until_ns = own_cpu_now() + LOOK_NS;
@@ -193,7 +195,7 @@ static void living_look(struct fb_writer *w)
 
         if (atomic_load_explicit(&t->state, memory_order_acquire) != FB_THREAD_LIVE)
             continue;
-        thread_look(w, t);
+        thread_look(w, t, last);
         if (++looked % LOOKS_AT_ONCE == 0 && own_cpu_now() >= until_ns) {
             w->next_checked = (w->next_checked + i + 1) % end;
             return;
@@ -201,12 +203,12 @@ static void living_look(struct fb_writer *w)
     }
 }
 
-void fb_writer_threads_look(struct fb_writer *w)
+void fb_writer_threads_look(struct fb_writer *w, bool last)
 {
     uint32_t end = fb_threads_end();
 
     if (!w->quiet)
-        living_look(w);
+        living_look(w, last);
     for (uint32_t i = 0; i < end; i++) {
         struct fb_task *t = fb_threads_slot(i);
 

@@ -10,7 +10,7 @@ void fb_writer_status_look(struct fb_writer *w);
 
 /* Before segments are taken: adopts, buries, reads CPU times (round robin, for 60 us of CPU time a
  * call), finds threads that block the signal, and remembers which slots are EXITED now. */
-void fb_writer_threads_look(struct fb_writer *w);
+void fb_writer_threads_look(struct fb_writer *w, bool last);
 
 /* After their records are written: frees the slots that look() found EXITED. */
 void fb_writer_threads_free(struct fb_writer *w);

@@ -86,6 +86,15 @@ perf_without_the_kernel() {
     awk -v s="$(share '^[[]kernel]')" 'BEGIN { exit !(s > 50) }' || fail "[kernel]: $(share '^[[]kernel]') %"
 }
 
+# Not one tick meets the thread outside of the kernel: what is in no sample is banked at the end.
+perf_without_a_signal() {
+    unprivileged env FLAMEBANK_CLOCK=perf "$hosts/clocks" long-reads 1.6 > out 2> err || fail status
+    one_bank
+    perf_or_skip
+    weight_is_cpu 15
+    awk -v s="$(share '^[[]kernel]')" 'BEGIN { exit !(s > 90) }' || fail "[kernel]: $(share '^[[]kernel]') %"
+}
+
 perf_is_refused() { # errno|kill
     FLAMEBANK_CLOCK=perf FLAMEBANK_FOLLOW=exec FLAMEBANK_HZ=500 \
         "$hosts/clocks" deny-perf "$1" env FLAMEBANK_OUT="$folder/banks/%e.%p.fbank" \
