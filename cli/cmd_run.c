@@ -371,6 +371,31 @@ static enum outcome ramp_run(struct run *run, size_t ramp, struct fb_err *err)
     return o;
 }
 
+/* The ramp's steps as `flamebank steps` shows them: beside its bank, where it has one here. */
+static struct fb_table *steps_of(const struct run *run, const struct fb_args *args, size_t ramp)
+{
+    char *bank = fb_run_path(&run->plan, ramp, ".fbank");
+    char *path = fb_run_path(&run->plan, ramp, ".tsv");
+    char *both = access(bank, R_OK) == 0 ? fb_format("%s,%s", bank, path) : fb_format("%s", path);
+    struct fb_args one = *args;
+    struct fb_table *table = NULL;
+    struct fb_view view;
+    struct fb_err err;
+
+    one.items = (const char *const[]){both};
+    one.count = 1;
+    if (fb_view_load(&one, FB_VIEW_STEPS_SHOWN, &view, &err) == FB_OK) {
+        table = fb_render_steps(view.arms[0].steps);
+        fb_view_done(&view);
+    } else {
+        fb_say_error(&err);
+    }
+    free(both);
+    free(path);
+    free(bank);
+    return table;
+}
+
 static int results_say(const struct run *run, const struct fb_args *args)
 {
     struct fb_table **tables = fb_alloc_array(run->plan.ramps_count, sizeof(struct fb_table *));
@@ -378,19 +403,14 @@ static int results_say(const struct run *run, const struct fb_args *args)
     int status;
 
     for (size_t ramp = 0; ramp < run->plan.ramps_count; ramp++) {
-        char *path = fb_run_path(&run->plan, ramp, ".tsv");
-        struct fb_steps *steps;
         struct fb_err err;
         size_t n = 0;
 
-        if (fb_run_tables_write(&run->plan, ramp, run->done, &n, &err) == FB_OK &&
-            fb_steps_read(path, &steps, &err) == FB_OK) {
-            fb_steps_judge(steps);
-            tables[count++] = fb_render_steps(steps);
-            fb_steps_free(steps);
+        if (fb_run_tables_write(&run->plan, ramp, run->done, &n, &err) == FB_OK) {
+            tables[count] = steps_of(run, args, ramp);
+            count += tables[count] ? 1 : 0;
         }
         unknown += n;
-        free(path);
     }
     status = fb_say_tables(args, tables, count);
     free(tables);
