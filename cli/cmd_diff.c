@@ -2,205 +2,32 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cli/account.h"
 #include "cli/commands.h"
 #include "cli/contrast.h"
-#include "cli/gate.h"
+#include "cli/diff_tables.h"
 #include "cli/judge.h"
 #include "cli/load.h"
 #include "cli/pair.h"
-#include "cli/predictions.h"
 #include "cli/say.h"
 
-/* All steps, or those of --step; check_options() has found each. */
-static bool wants_step(const struct fb_args *args, const struct fb_diff *diff, size_t step)
-{
-    const char *wanted;
-    struct fb_err checked;
-    size_t found;
-
-    if (!fb_args_has(args, "step"))
-        return true;
-    for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
-        if (fb_pair_step(diff, wanted, &found, &checked) == FB_OK && found == step)
-            return true;
-    }
-    return false;
-}
-
-static bool by(const struct fb_args *args, const char *what)
-{
-    const char *only = fb_args_get(args, "by");
-
-    return !only || strcmp(only, what) == 0;
-}
-
-/* Rows that are judged as a family, behind the layers. */
-static bool is_family(const char *by)
-{
-    return strcmp(by, "frame") == 0 || strcmp(by, "package") == 0 || strcmp(by, "thread") == 0 ||
-           strcmp(by, "module") == 0;
-}
-
-static bool is_empty(const char *value)
-{
-    return value != NULL && *value == '\0';
-}
-
-static enum fb_status check_options(const struct fb_args *args, const struct fb_diff *diff,
-                                    struct fb_err *err)
-{
-    const char *only = fb_args_get(args, "by"), *wanted;
-    size_t found;
-
-    if (fb_args_has(args, "lever") && fb_args_has(args, "lever-key"))
-        return fb_fail(err, FB_EUSAGE, "'--lever' and '--lever-key': one of them was expected");
-    if (is_empty(fb_args_get(args, "lever")) || is_empty(fb_args_get(args, "lever-key")))
-        return fb_fail(err, FB_EUSAGE,
-                       "'--lever' and '--lever-key': a text was expected, and an empty one is in "
-                       "every setting");
-    if (only && strcmp(only, "layer") != 0 && !is_family(only))
-        return fb_fail(err, FB_EUSAGE,
-                       "'--by %s': layer, frame, package, thread or module was expected", only);
-    for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
-        enum fb_status r = fb_pair_step(diff, wanted, &found, err);
-
-        if (r != FB_OK)
-            return r;
-    }
-    return FB_OK;
-}
-
-/* The frames of a step that carries no verdict are shown where they are asked for. */
-static bool wants_frames(const struct fb_args *args, const struct fb_diff_step *step)
-{
-    const char *only = fb_args_get(args, "by");
-
-    return step->frames_count > 0 && (only == NULL || is_family(only)) &&
-           (step->denial[0] == '\0' || fb_args_has(args, "step") || fb_args_has(args, "by") ||
-            fb_args_has(args, "format"));
-}
-
-static struct fb_table *notes(const struct fb_view *view, const struct fb_diff *diff)
-{
-    struct fb_table *t = fb_render_diff_notes(diff);
-
-    for (size_t i = 0; i < view->count; i++)
-        if (view->arms[i].profile)
-            fb_account_note(t, view->arms[i].profile, view->arms[i].name);
-    return t;
-}
-
-/* Profiles of other tools have no manifest: then there is a table only where a lever was declared.
- */
-static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
-                        struct fb_table **tables, size_t *n)
-{
-    struct fb_lever lever = {.text = fb_args_get(args, "lever"),
-                             .key = fb_args_get(args, "lever-key")};
-    struct fb_differs *differs = fb_differs_new(pair->arms, pair->count, &lever);
-
-    if (differs->is_known || lever.text != NULL || lever.key != NULL)
-        tables[(*n)++] = fb_render_differs(differs);
-    fb_differs_free(differs);
-}
-
-/* What is asked of the diff beside its tables. */
-struct asked {
-    struct fb_gates gates;
-    struct fb_predicted predicted;
-    const char **sums; /* of both, borrowed */
-    size_t sums_count;
-};
-
-static enum fb_status asked_read(const struct fb_args *args, struct asked *ret_asked,
-                                 struct fb_err *err)
-{
-    struct asked a = {0};
-    enum fb_status r = fb_gates_parse(args, &a.gates, err);
-
-    if (r == FB_OK)
-        r = fb_predicted_read(args, &a.predicted, err);
-    a.sums = fb_alloc_array(a.gates.sums_count + a.predicted.sums_count, sizeof *a.sums);
-    for (size_t i = 0; i < a.gates.sums_count; i++)
-        a.sums[a.sums_count++] = a.gates.sums[i];
-    for (size_t i = 0; i < a.predicted.sums_count; i++)
-        a.sums[a.sums_count++] = a.predicted.sums[i];
-    *ret_asked = a;
-    return r;
-}
-
-static void asked_done(struct asked *asked)
-{
-    fb_gates_done(&asked->gates);
-    fb_predicted_done(&asked->predicted);
-    free(asked->sums);
-}
-
-/* Their tables; the sums made for the gates stand behind those of --sum, then the predictions'. */
-static enum fb_status add_answers(const struct fb_args *args, const struct fb_diff *diff,
-                                  struct asked *asked, struct fb_table **tables, size_t *n,
-                                  struct fb_err *err)
-{
-    size_t first_sum = diff->input->sums_count - asked->sums_count;
-    bool *wanted = fb_alloc_array(diff->steps_count, sizeof *wanted);
-    enum fb_status r = FB_OK;
-
-    for (size_t i = 0; i < diff->steps_count; i++)
-        wanted[i] = wants_step(args, diff, i);
-    if (asked->predicted.file != NULL) {
-        r = fb_predicted_judge(&asked->predicted, diff, first_sum + asked->gates.sums_count,
-                               &tables[*n], err);
-        *n += r == FB_OK;
-    }
-    if (r == FB_OK && asked->gates.count > 0) {
-        r = fb_gates_judge(&asked->gates, args, diff, first_sum, wanted, &tables[*n], err);
-        *n += r == FB_OK;
-    }
-    free(wanted);
-    return r;
-}
-
-static size_t add_step(const struct fb_args *args, const struct fb_diff *diff, size_t i,
-                       struct fb_table **tables)
-{
-    size_t n = 0;
-
-    tables[n++] = fb_render_diff_metrics(diff, i);
-    if (by(args, "layer") && diff->steps[i].layers_count > 0)
-        tables[n++] = fb_render_diff_layers(diff, i);
-    if (by(args, "layer") && fb_render_diff_has_boundaries(diff, i))
-        tables[n++] = fb_render_diff_boundaries(diff, i);
-    if (diff->steps[i].sums_count > 0)
-        tables[n++] = fb_render_diff_sums(diff, i);
-    if (wants_frames(args, &diff->steps[i]))
-        tables[n++] = fb_render_diff_frames(diff, i);
-    return n;
-}
-
 static int say_diff(const struct fb_args *args, const struct fb_view *view,
-                    const struct fb_pair *pair, struct asked *asked)
+                    const struct fb_pair *pair, struct fb_diff_asked *asked)
 {
-    const struct fb_diff *diff = pair->diff;
-    struct fb_table **tables = fb_alloc_array(5 * diff->steps_count + 5, sizeof(struct fb_table *));
+    struct fb_diff_tables made;
+    struct fb_table **tables;
     struct fb_err err;
-    size_t n = 0;
     int status;
 
-    add_differs(args, pair, tables, &n);
-    tables[n++] = fb_render_diff_summary(diff);
-    for (size_t i = 0; i < diff->steps_count; i++)
-        if (wants_step(args, diff, i))
-            n += add_step(args, diff, i, &tables[n]);
-    tables[n++] = notes(view, diff);
-    if (add_answers(args, diff, asked, tables, &n, &err) != FB_OK) {
-        while (n > 0)
-            fb_table_free(tables[--n]);
-        free(tables);
+    if (fb_diff_tables_make(args, view, pair, asked, false, &made, &err) != FB_OK)
         return fb_say_error(&err);
+    tables = fb_alloc_array(made.count, sizeof *tables);
+    for (size_t i = 0; i < made.count; i++) {
+        tables[i] = made.items[i].table;
+        made.items[i].table = NULL;
     }
-    status = fb_say_tables(args, tables, n);
+    status = fb_say_tables(args, tables, made.count);
     free(tables);
+    fb_diff_tables_done(&made);
     return status == FB_EXIT_DONE && asked->gates.failed > 0 ? FB_EXIT_NO : status;
 }
 
@@ -211,7 +38,7 @@ static bool is_by_thread(const struct fb_args *args)
     return only != NULL && strcmp(only, "thread") == 0;
 }
 
-static int run_asked(const struct fb_args *args, struct asked *asked)
+static int run_asked(const struct fb_args *args, struct fb_diff_asked *asked)
 {
     struct fb_view view;
     struct fb_pair pair;
@@ -224,7 +51,7 @@ static int run_asked(const struct fb_args *args, struct asked *asked)
     if (fb_pair_new_with(args, &view, asked->sums, asked->sums_count, &pair, &err) != FB_OK) {
         status = fb_say_error(&err);
     } else {
-        if (check_options(args, pair.diff, &err) != FB_OK)
+        if (fb_diff_options_check(args, pair.diff, &err) != FB_OK)
             status = fb_say_error(&err);
         else
             status = say_diff(args, &view, &pair, asked);
@@ -236,17 +63,17 @@ static int run_asked(const struct fb_args *args, struct asked *asked)
 
 static int run(const struct fb_args *args)
 {
-    struct asked asked;
+    struct fb_diff_asked asked;
     struct fb_err err;
     int status;
 
     if (fb_args_has(args, "contrast"))
         return fb_contrast_say(args);
-    if (asked_read(args, &asked, &err) != FB_OK)
+    if (fb_diff_asked_read(args, &asked, &err) != FB_OK)
         status = fb_say_error(&err);
     else
         status = run_asked(args, &asked);
-    asked_done(&asked);
+    fb_diff_asked_done(&asked);
     return status;
 }
 

@@ -253,4 +253,6 @@ void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out);
 void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_nodes *nodes,
                         struct fb_buf *out);
 
+#include "render/report/report.h"
+
 #endif
