@@ -12,6 +12,9 @@ enum {
     /* From 20 on the numbers of debug information exclude the byte 0. */
     FB_JVM_RELEASE_NO_ZERO_BYTE = 20,
 
+    /* From 21 on there are virtual threads. */
+    FB_JVM_RELEASE_CONTINUATIONS = 21,
+
     /* From 23 on offsets in blobs are short: _frame_complete_offset, _metadata_offset. */
     FB_JVM_RELEASE_SHORT_OFFSETS = 23,
 

@@ -10,6 +10,7 @@
 
 #include "sampler/fault.h"
 #include "sampler/jvm/chunks.h"
+#include "sampler/jvm/continuation.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/layout.h"
 #include "sampler/jvm/layout_known.h"
@@ -355,6 +356,7 @@ static void ready_look(const struct fb_self_read *r, bool patient)
     }
     vm.cache = fb_jvm.cache;
     vm.memo = fb_jvm.memo;
+    fb_jvm_continuation_find(r, jvm.path, jvm.bias, &vm.layout);
     fb_jvm = vm;
     jvm.state = FB_JVM_WALKED;
     faults_unblock();

@@ -67,7 +67,7 @@ judge() {
     [ "$(value unnamed)" = 0 ] || fail "$(value unnamed) Java frames have no name"
     awk -v c="$(value ours_cut)" -v j="$(value ours_java)" 'BEGIN { exit !(c < 0.02 * j) }' ||
         fail "$(value ours_cut) of $(value ours_java) stacks with Java frames are cut"
-    bank=$(ls banks/*.fbank)
+    bank=$(java_bank)
     whole "$bank"
     "$flamebank" symbolize "$bank" > symbolized 2>&1 || fail "$(cat symbolized)"
     "$flamebank" fold "$bank" > folded

@@ -4,8 +4,9 @@
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 release=$1
 java_home=$(jdk "$release") || skip "no JDK $release"
-javac=$java_home/bin/javac
-[ -x "$javac" ] || javac=$(compgen -G "${FB_JDKS:-/usr/lib/jvm}/*/bin/javac" | head -1) || skip "no javac"
+javac=$(ls "$java_home/bin/javac" "${FB_JDKS:-/usr/lib/jvm}"/*/bin/javac /usr/lib/jvm/*/bin/javac 2> /dev/null |
+    head -1) || true
+[ -n "$javac" ] || skip "no javac"
 "$javac" --release 17 -encoding UTF-8 -d classes "$source_tree"/fixtures/jvm/Named.java || fail javac
 "$javac" --release 17 -d passing "$source_tree"/fixtures/jvm/Passing.java || fail javac
 
@@ -19,7 +20,7 @@ named() {
     [ "$(cat out)" = "Named: right" ] || fail "$*: $(cat out)"
     only_the_budget err || fail "$*: $(cat err)"
     whole banks/*
-    bank=$(ls banks/*)
+    bank=$(java_bank)
 }
 
 # manifest KEY: its value.
@@ -107,7 +108,7 @@ virtual() {
     [ -d "$built/classes21" ] || skip "no classes of release 21"
     FLAMEBANK_HZ=500 timed 120 "$java_home/bin/java" -cp "$built/classes21" Virtual pairs 2 > out 2> err ||
         fail "$(cat out err)"
-    bank=$(ls banks/*)
+    bank=$(java_bank)
     whole "$bank"
     "$flamebank" threads --rules jvm "$bank" > list
     grep -q '^ForkJoinPool-#-worker-# (virtual) ' list || fail "no virtual threads: $(cat list)"
@@ -116,32 +117,51 @@ virtual() {
     "$flamebank" threads --rules jvm --format csv "$bank" 2> log | sed -n 's/^"\{0,1\}ForkJoinPool-#-worker-#[^,]*,//p'
 }
 
-# Frames that are on the heap while the leaf works are in the stack: from the thread's beginning to the leaf, each once.
-# Collectors that move objects under running threads have the mark.
+# parked whole|marked OPTION: a virtual thread 40 calls deep that is parked again and again and works at its leaf.  Its
+# stack has each of its frames once, from the thread's beginning to the leaf, or the mark.
+parked() {
+    local whole_ones marks
+    rm -f banks/*
+    FLAMEBANK_HZ=200 timed 120 "$java_home/bin/java" "$2" -cp "$built/classes21" Parked 1.5 40 > out 2> err ||
+        fail "$2: $(cat out err)"
+    grep -qx 'Parked: right' out || fail "$2: $(cat out)"
+    bank=$(java_bank)
+    whole "$bank"
+    "$flamebank" fold "$bank" | grep 'Parked[.]leaf_' > folded || fail "$2: no leaf"
+    marks=$(awk '/frames of the virtual thread/ {n += $NF} END {print n + 0}' folded)
+    whole_ones=$(awk '/VirtualThread[.]run_.*;Parked[.]first_/ && gsub(/Parked[.](even|odd)_/, "") == 41 {n += $NF} END {print n + 0}' folded)
+    echo "$2: $whole_ones whole, $marks with the mark"
+    if [ "$1" = marked ]; then # until it parks for the first time, all of it is on the stack
+        [ "$marks" -gt 20 ] && [ "$whole_ones" -lt "$marks" ] || fail "$2: $(cat folded)"
+    else
+        [ "$whole_ones" -gt 20 ] && [ "$whole_ones" -ge $((19 * marks)) ] || fail "$2: $(cat folded)"
+    fi
+    ! grep -v 'frames of the virtual thread' folded | awk 'gsub(/Parked[.](even|odd)_/, "") != 41 {exit 1}' || return 0
+    fail "$2: stacks that are neither whole nor marked: $(cat folded)"
+}
+
+# Frames that are on the heap while the leaf works are in the stack.  Collectors that move objects under running threads
+# have the mark.
 heap_frames() {
-    local option whole_ones marks
+    local option
     [ -d "$built/classes21" ] || skip "no classes of release 21"
-    for option in -XX:+UseSerialGC -XX:+UseG1GC -XX:+UseParallelGC -XX:-UseCompressedOops -XX:-UseCompressedClassPointers -Xint -XX:TieredStopAtLevel=1 -XX:+UseZGC; do
-        rm -f banks/*
-        FLAMEBANK_HZ=200 timed 120 "$java_home/bin/java" $option -cp "$built/classes21" Parked 1.5 40 > out 2> err ||
-            fail "$option: $(cat out err)"
-        grep -qx 'Parked: right' out || fail "$option: $(cat out)"
-        bank=$(ls banks/*)
-        whole "$bank"
-        "$flamebank" fold "$bank" | grep 'Parked[.]leaf_' > folded || fail "$option: no leaf"
-        marks=$(awk '/frames of the virtual thread/ {n += $NF} END {print n + 0}' folded)
-        whole_ones=$(awk '/VirtualThread[.]run_.*;Parked[.]first_/ && gsub(/Parked[.](even|odd)_/, "") == 41 {n += $NF} END {print n + 0}' folded)
-        echo "$option: $whole_ones whole, $marks with the mark"
-        if [ $option = -XX:+UseZGC ]; then
-            # Until it parks for the first time, all of it is on the stack.
-            [ "$marks" -gt 20 ] && [ "$whole_ones" -lt "$marks" ] || fail "$option: $(cat folded)"
-        else
-            [ "$whole_ones" -gt 20 ] && [ "$whole_ones" -ge $((19 * marks)) ] || fail "$option: $(cat folded)"
-        fi
-        ! grep -v 'frames of the virtual thread' folded | awk 'gsub(/Parked[.](even|odd)_/, "") != 41 {exit 1}' ||
-            continue
-        fail "$option: stacks that are neither whole nor marked: $(cat folded)"
+    for option in -XX:+UseSerialGC -XX:+UseG1GC -XX:+UseParallelGC -XX:-UseCompressedOops \
+        -XX:-UseCompressedClassPointers -Xint -XX:TieredStopAtLevel=1; do
+        parked whole $option
     done
+    parked marked -XX:+UseZGC
+}
+
+# A libjvm without symbols: what its tables do not say of continuations is not to be had, and the mark says so.
+stripped() {
+    local home
+    [ -d "$built/classes21" ] || skip "no classes of release 21"
+    command -v strip > /dev/null || skip "no strip"
+    home=$("$java_home/bin/java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.home = //p')
+    cp -rs "$home" home || fail "a copy of '$home'"
+    rm home/lib/server/libjvm.so
+    strip --strip-all -o home/lib/server/libjvm.so "$home/lib/server/libjvm.so" || fail strip
+    parked marked "-XXaltjvm=$folder/home/lib/server"
 }
 
 manifest_of_a_jvm() {

@@ -26,6 +26,11 @@ jdk() {
     return 1
 }
 
+# java_bank: that of the JVM.  One beside it is of the shell that starts a JDK with a C library of its own.
+java_bank() {
+    ls -S banks/*.fbank | head -1
+}
+
 # clock_for_storms: the fastest clock that this machine permits, with its rate.
 clock_for_storms() {
     if FLAMEBANK_CLOCK=perf timed 10 true 2>&1 | grep -q perf; then

@@ -49,7 +49,7 @@ run() {
         whole "$bank"
         "$flamebank" check "$bank" > check.out 2>&1 || fail "$clock: $java $*: $(cat check.out)"
     done
-    samples=$(fact banks/*.fbank samples)
+    samples=$(fact "$(java_bank)" samples)
     [ "$samples" -gt 50 ] || fail "$clock: $java $*: few samples"
 }
 

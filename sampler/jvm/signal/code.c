@@ -379,7 +379,7 @@ bool fb_jvm_blob_is_barrier(uint64_t blob)
     uint64_t name;
     uint64_t head;
 
-    return fb_jvm.layout.continuation_return_at != 0 &&
+    return fb_jvm.layout.release >= FB_JVM_RELEASE_CONTINUATIONS &&
            fb_jvm_field_64(blob, fb_jvm.layout.blob_name, &name) && fb_jvm_read_64(name, &head) &&
            head == NAME_ROUTINES && names_continuation(name);
 }

@@ -3,13 +3,17 @@
  * Context: signal.  A CPU is one file that defines
  *     FB_JVM_CPU_BCP             words from fp to the bytecode pointer of an interpreted frame
  *     FB_JVM_CPU_WRAPPER         words from the call stub's fp to the JavaCallWrapper, where no
- * table says it FB_JVM_CPU_FIXED           words of an interpreted frame below fp before its
- * expressions FB_JVM_CPU_BUILDING        words more that may be below while it is entered
+ *                                table says it
+ *     FB_JVM_CPU_FIXED           words of an interpreted frame below fp before its expressions
+ *     FB_JVM_CPU_BUILDING        words more that may be below while it is entered
  *     fb_jvm_cpu_thread          the JavaThread, wherever the JVM's own code runs
  *     fb_jvm_cpu_bytecode        the bytecode pointer, in the interpreter
  *     fb_jvm_cpu_method          the Method, where one is entered
  *     fb_jvm_cpu_sender_sp       the caller's sp there, or anything
  *     fb_jvm_cpu_hot_return      where the return address may be there, too
+ *     fb_jvm_cpu_barrier_entry   where in a JavaThread the entry of its continuation is, as the
+ *                                code says that frames return to whose callers are on the
+ *                                heap; 0: it does not
  *     fb_jvm_cpu_frame           how far a compiled method's frame is built at pc
  *     fb_jvm_cpu_pushed          bytes that are on top of the whole frame: C1 hands some of its
  *                                stubs their arguments so

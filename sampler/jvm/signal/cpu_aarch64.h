@@ -43,6 +43,17 @@ static inline uint64_t fb_jvm_cpu_hot_return(const mcontext_t *regs)
     return regs->regs[30];
 }
 
+/* ldr xN, [x28, #n]; mov sp, xN */
+static inline int32_t fb_jvm_cpu_barrier_entry(uint64_t code)
+{
+    uint32_t load = (uint32_t)code;
+    uint32_t move = (uint32_t)(code >> 32);
+
+    return (load & 0xffc003e0) == 0xf9400380 && move == (0x9100001f | (load & 31) << 5)
+               ? (int32_t)(load >> 10 & 0xfff) * 8
+               : 0;
+}
+
 enum { FB_JVM_CPU_PROLOGUE_MAX = 16 }; /* instructions */
 
 static inline bool fb_jvm_cpu_sinks(uint32_t code) /* sub sp, sp, #n; sub sp, sp, xN */

@@ -39,6 +39,12 @@ static inline uint64_t fb_jvm_cpu_hot_return(const mcontext_t *regs)
     return (uint64_t)regs->gregs[REG_RAX];
 }
 
+/* mov rsp, [r15 + n] */
+static inline int32_t fb_jvm_cpu_barrier_entry(uint64_t code)
+{
+    return (code & 0xffffff) == 0xa78b49 ? (int32_t)(uint32_t)(code >> 24) : 0;
+}
+
 enum {
     FB_JVM_CPU_PROLOGUE_MAX = 12, /* instructions */
 };

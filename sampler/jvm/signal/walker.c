@@ -419,6 +419,8 @@ static bool leave_continuation(struct fb_jvm_view *view, struct fb_jvm_frame *f,
     return true;
 }
 
+static const char frames_on_heap[] = "[frames of the virtual thread on the heap]";
+
 /* At the barrier: frames on the heap are the next ones, if a frame returns to it that is not being
  * brought there or back (then its return address follows a call), and this is no copy of a stack,
  * which is walked when the thread has gone on.  The barrier itself is then none of the frames. */
@@ -439,8 +441,16 @@ static bool leave_barrier(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint
         }
     }
     pcs[*depth - 1] = own;
-    return leave_continuation(view, f, "[frames of the virtual thread on the heap]", pcs, depth,
-                              max);
+    return leave_continuation(view, f, frames_on_heap, pcs, depth, max);
+}
+
+/* The entry is not to be had: the walk goes on as from any stub, but for what it says. */
+static bool leave_unknown_barrier(struct fb_jvm_frame *f, const struct fb_jvm_code *code,
+                                  uint64_t *pcs, unsigned *depth, unsigned max)
+{
+    if (f->regs == NULL && !follows_call(f->pc))
+        put_plain(pcs, depth, max, FB_JVM_MARK, frames_on_heap);
+    return leave_stub(f, code);
 }
 
 /* --- one frame, and all ---------------------------------------------------------- */
@@ -481,7 +491,8 @@ static bool leave_code(struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_
     case FB_JVM_CODE_METHOD:
         return leave_compiled(f, &code);
     case FB_JVM_CODE_BARRIER:
-        return leave_barrier(view, f, pcs, depth, max) || leave_stub(f, &code);
+        return leave_barrier(view, f, pcs, depth, max) ||
+               leave_unknown_barrier(f, &code, pcs, depth, max);
     case FB_JVM_CODE_SIZED:
     case FB_JVM_CODE_LEAF:
         break;

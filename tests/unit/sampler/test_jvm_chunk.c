@@ -14,7 +14,9 @@
 #include "sampler/jvm/signal/chunk.h"
 #include "sampler/jvm/signal/cpu.h"
 #include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/walker.h"
 #include "sampler/real.h"
+#include "sampler/signal/cpu.h"
 #include "tests/unit/sampler/fake_code_cache.h"
 
 enum {
@@ -27,6 +29,11 @@ enum {
     FRAME_WORDS = 6,
     STATE_AT = 0, /* in the thread */
     ANCHOR_AT = 8,
+    STACK_WORDS = 128,
+    TOP_FRAME = 10, /* words of the stack */
+    ENTRY = 20,
+    CALL_STUB_FP = 60,
+    NATIVE_PC = 0x10007,
 };
 
 static struct sigaction fronts[2];
@@ -39,7 +46,7 @@ static unsigned depth;
 static struct fb_jvm_view view;
 static struct fb_jvm_chunks_form form;
 static struct fake_method *outer, *inner, *interpreted;
-static struct fake_blob outer_code, inner_code, interpreter, leaf;
+static struct fake_blob outer_code, inner_code, interpreter, leaf, barrier;
 
 static uint64_t at(unsigned i)
 {
@@ -150,6 +157,52 @@ static void begin(bool narrow, bool has_arguments)
     chunks_make();
     view =
         (struct fb_jvm_view){.thread = fake_address(thread), .continuation = fake_address(entry)};
+}
+
+/* --- on a stack ------------------------------------------------------------------ */
+
+static uint64_t stack[STACK_WORDS];
+static uint64_t carrier_pc;
+static struct fb_jvm_frame f;
+
+static uint64_t word(unsigned i)
+{
+    return fake_address(&stack[i]);
+}
+
+/* A frame returns to the barrier; above it is the entry, which is a frame of the carrier, and the
+ * call stub. */
+static void begin_on_stack(void)
+{
+    begin(true, false);
+    barrier = fake_blob_make("StubRoutines (continuationstubs)", 0, -1);
+    fb_jvm.call_stub_return = leaf.code + 128;
+    carrier_pc = inner_code.code + 64;
+    fb_jvm.layout.continuation_return_at = fake_address(&carrier_pc);
+    memset(stack, 0, sizeof stack);
+    stack[TOP_FRAME + FRAME_WORDS - 1] = barrier.code + 8;
+    stack[ENTRY + 1] = at(CONTINUATION);
+    stack[ENTRY + FRAME_WORDS - 2] = word(CALL_STUB_FP);
+    stack[ENTRY + FRAME_WORDS - 1] = fb_jvm.call_stub_return;
+    stack[CALL_STUB_FP + 1] = NATIVE_PC;
+    view.continuation = word(ENTRY);
+    f = (struct fb_jvm_frame){.pc = inner_code.code + 64,
+                              .sp = word(TOP_FRAME),
+                              .low = word(0),
+                              .top = word(STACK_WORDS)};
+}
+
+static enum fb_jvm_end walk(void)
+{
+    depth = 0;
+    return fb_jvm_walk(&view, &f, pcs, &depth, ROOM);
+}
+
+static void expect_plain(unsigned i, enum fb_jvm_frame_kind kind, const char *name)
+{
+    assert_true(i < depth);
+    assert_int_equal(fb_jvm_word_kind(pcs[i]), kind);
+    assert_true(fake_is_plain(fb_jvm_word_name(pcs[i]), name));
 }
 
 static bool put(unsigned max)
@@ -274,6 +327,93 @@ static void frames_must_fill_their_chunk(void **ctx)
     expect_none();
 }
 
+static void a_walk_takes_the_frames_on_the_heap_in_the_place_of_the_barrier(void **ctx)
+{
+    (void)ctx;
+    begin_on_stack();
+    assert_int_equal(walk(), FB_JVM_END_NATIVE);
+    assert_true(f.pc == NATIVE_PC);
+    assert_int_equal(depth, 8);
+    expect_frame(0, FB_JVM_COMPILED, 4, inner);
+    expect_frame(1, FB_JVM_COMPILED, 4, inner);
+    expect_frame(2, FB_JVM_INTERPRETED, 7, interpreted);
+    expect_frame(3, FB_JVM_INLINED, 9, inner);
+    expect_frame(4, FB_JVM_COMPILED, 2, outer);
+    expect_frame(5, FB_JVM_INTERPRETED, 7, interpreted);
+    expect_frame(6, FB_JVM_COMPILED, 4, inner); /* the carrier's */
+    expect_plain(7, FB_JVM_STUB, "call_stub");
+}
+
+static void expect_mark_before_carrier(void)
+{
+    assert_int_equal(walk(), FB_JVM_END_NATIVE);
+    assert_int_equal(depth, 5);
+    expect_frame(0, FB_JVM_COMPILED, 4, inner);
+    expect_plain(1, FB_JVM_STUB, "StubRoutines (continuationstubs)");
+    expect_plain(2, FB_JVM_MARK, "[frames of the virtual thread on the heap]");
+    expect_frame(3, FB_JVM_COMPILED, 4, inner);
+}
+
+static void a_walk_marks_frames_on_the_heap_that_it_cannot_take(void **ctx)
+{
+    static const uint8_t call[8] = {0xe8, 0xe8, 0xe8, 0xe8, 0xe8, 0xe8, 0xe8, 0xe8};
+    static const uint8_t call_arm64[8] = {0, 0, 0, 0, 1, 0, 0, 0x94};
+
+    (void)ctx;
+    begin_on_stack();
+    view.parks = true;
+    expect_mark_before_carrier();
+    begin_on_stack();
+    stack[ENTRY + 1] = at(FIRST); /* no Continuation */
+    expect_mark_before_carrier();
+    begin_on_stack(); /* the thread is bringing frames back */
+    fake_put(barrier.code, FB_CPU_RETURN_ON_STACK ? call : call_arm64, sizeof call);
+    expect_mark_before_carrier();
+    begin_on_stack(); /* a copy, which is walked later */
+    f.shift = 8 * (uint64_t)(STACK_WORDS / 2);
+    memcpy(stack + STACK_WORDS / 2, stack, sizeof stack / 2);
+    stack[STACK_WORDS - 3] = NATIVE_PC;
+    f.top = word(STACK_WORDS / 2);
+    stack[STACK_WORDS / 2 + ENTRY + FRAME_WORDS - 2] = word(STACK_WORDS / 2 - 4);
+    expect_mark_before_carrier();
+}
+
+/* Where the JVM does not say where entries are, the walk says what it misses, and goes on by the
+ * frame's own link. */
+static void a_walk_marks_frames_on_the_heap_without_their_entry(void **ctx)
+{
+    (void)ctx;
+    for (int which = 0; which < 2; which++) {
+        begin_on_stack();
+        if (which == 0)
+            view.continuation = 0;
+        else
+            fb_jvm.layout.continuation_return_at = 0;
+        stack[TOP_FRAME + FRAME_WORDS - 2] = word(ENTRY);
+        stack[ENTRY] = word(CALL_STUB_FP);
+        stack[ENTRY + 1] = fb_jvm.call_stub_return;
+        assert_int_equal(walk(), FB_JVM_END_NATIVE);
+        assert_int_equal(depth, 4);
+        expect_plain(1, FB_JVM_STUB, "StubRoutines (continuationstubs)");
+        expect_plain(2, FB_JVM_MARK, "[frames of the virtual thread on the heap]");
+        expect_plain(3, FB_JVM_STUB, "call_stub");
+    }
+}
+
+static void the_barrier_says_where_entries_are(void **ctx)
+{
+    (void)ctx;
+#if defined(__x86_64__)
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0x5000000538a78b49), 0x538);
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0x5000000538a78949), 0);
+#else
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0x9100011ff942a388), 0x540);
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0x9100013ff942a388), 0);
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0x9100011ff942a3a8), 0);
+#endif
+    assert_int_equal(fb_jvm_cpu_barrier_entry(0), 0);
+}
+
 /* Any word may be anything: there are frames, or there are none. */
 static void any_heap_ends(void **ctx)
 {
@@ -332,6 +472,10 @@ int main(void)
         cmocka_unit_test(a_thread_that_may_be_parking_is_left_alone),
         cmocka_unit_test(what_is_no_chunk_is_not_walked),
         cmocka_unit_test(frames_must_fill_their_chunk),
+        cmocka_unit_test(a_walk_takes_the_frames_on_the_heap_in_the_place_of_the_barrier),
+        cmocka_unit_test(a_walk_marks_frames_on_the_heap_that_it_cannot_take),
+        cmocka_unit_test(a_walk_marks_frames_on_the_heap_without_their_entry),
+        cmocka_unit_test(the_barrier_says_where_entries_are),
         cmocka_unit_test(any_heap_ends),
         cmocka_unit_test(frames_are_none_where_a_load_fails),
     };
