@@ -16,7 +16,8 @@
 #include "cli/say.h"
 
 static const double poll_s = 0.05, grace_s = 30, stop_s = 10, ready_s = 120, ready_step_s = 0.5,
-                    bank_s = 10;
+                    bank_s = 10, counters_s = 1.2;
+enum { BANKS_MAX = 1000 };
 
 struct run {
     struct fb_run_plan plan;
@@ -210,21 +211,50 @@ static enum outcome arm_begin(struct run *run, size_t ramp, struct fb_err *err)
     return r == FB_OK ? arm_wait(run, true, err) : FAILED;
 }
 
-static void arm_end(struct run *run)
+/* Once the counters of the last second are banked, too: not every arm ends in a way that lets the
+ * sampler write on. */
+static void arm_end(struct run *run, bool is_whole)
 {
+    for (double waited = 0; is_whole && waited < counters_s; waited += poll_s) {
+        if (waiting(run, true) != GOES_ON)
+            break;
+        fb_run_sleep(poll_s);
+    }
     if (run->arm.pid != 0)
         (void)fb_process_stop(&run->arm, stop_s);
 }
 
 /* ---- segments ---- */
 
+/* The n-th bank of an arm that was started here, FILE, FILE-2 ...: each of its processes has one,
+ * and so has each program that one of them was before. */
+static char *bank_of(const struct run *run, unsigned n)
+{
+    size_t stem = strlen(run->bank) - strlen(".fbank");
+
+    return n == 1 ? fb_strdup(run->bank) : fb_format("%.*s-%u.fbank", (int)stem, run->bank, n);
+}
+
+/* In all banks that are still written. */
 static void mark(const struct run *run, const struct fb_run_segment *s, bool end)
 {
     uint8_t flags = end ? FB_MARK_END : s->warmup ? FB_MARK_WARMUP : 0;
+    int64_t now_ns = fb_run_now_ns();
+    unsigned marked = 0;
     struct fb_err err;
 
-    if (run->bank && fb_bank_mark(run->bank, s->name, fb_run_now_ns(), end ? 0 : s->rate, flags,
-                                  &err) != FB_OK) {
+    for (unsigned n = 1; run->bank && n <= BANKS_MAX; n++) {
+        char *bank = run->arm.pid != 0 ? bank_of(run, n) : fb_strdup(run->bank);
+        bool is_there = n == 1 || (run->arm.pid != 0 && access(bank, F_OK) == 0);
+
+        if (is_there &&
+            fb_bank_mark(bank, s->name, now_ns, end ? 0 : s->rate, flags, &err) == FB_OK)
+            marked++;
+        free(bank);
+        if (!is_there)
+            break;
+    }
+    if (run->bank && marked == 0) {
         progress_clear(run);
         fb_say("step %s is not marked: %s", s->name, err.text);
     }
@@ -367,7 +397,7 @@ static enum outcome ramp_run(struct run *run, size_t ramp, struct fb_err *err)
         fb_say("%s: the arm ended by itself with %d (see %s/%s.arm.log)",
                run->plan.ramps[ramp].name, run->arm.status, run->plan.out,
                run->plan.ramps[ramp].name);
-    arm_end(run);
+    arm_end(run, o == GOES_ON && run->arm.pid != 0);
     return o;
 }
 

@@ -186,7 +186,9 @@ static void row_put(struct fb_buf *out, const struct fb_run_segment *s,
     put_number(out, g ? g->p99_s * 1e3 : NAN);
     put_number(out, g ? g->p999_s * 1e3 : NAN);
     put_number(out, g ? g->conns : NAN);
-    fb_buf_putc(out, '\n');
+    put_number(out, g ? g->client_cpu_s : NAN);
+    put_number(out, g ? g->client_throttled_s : NAN);
+    fb_buf_printf(out, "\t%s\n", g && g->mode && !strpbrk(g->mode, "\t\r\n") ? g->mode : "");
 }
 
 /* What the generator said of its one step; NULL where no reader takes it. */
@@ -214,8 +216,10 @@ static enum fb_status table_write(const struct fb_run_plan *plan, size_t ramp, i
     size_t rows = 0, unknown = 0;
     enum fb_status r;
 
-    fb_buf_puts(&out, "name\tstart\tend\twarmup\toffered\tsecs\tsent_count\tdelivered_count\t"
-                      "not_sent_count\terrors_count\tp50_ms\tp90_ms\tp99_ms\tp999_ms\tconns\n");
+    fb_buf_puts(
+        &out, "name\tstart\tend\twarmup\toffered\tsecs\tsent_count\tdelivered_count\t"
+              "not_sent_count\terrors_count\tp50_ms\tp90_ms\tp99_ms\tp999_ms\tconns\tclient_cpu_s\t"
+              "client_throttled_s\tmode\n");
     for (size_t i = 0; i < plan->segments_count; i++) {
         const struct fb_run_segment *s = &plan->segments[i];
         struct fb_steps *result;
