@@ -177,7 +177,7 @@ static void bar_put(const struct page *page, const struct fb_plot_panel *p, size
                       "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s>"
                       "<title>",
                       x, p->top + (1 - below - share) * p->height, width, share * p->height,
-                      fb_svg_is_color(layer->color) ? layer->color : "#e2e4e7",
+                      fb_palette_fill(layer->color).fill,
                       s->health & FB_STEP_SICK ? " opacity=\"0.55\"" : "");
         fb_svg_text_put(page->out, s->name, strlen(s->name));
         fb_buf_puts(page->out, ": ");
@@ -209,7 +209,7 @@ static void layers_legend_put(const struct page *page, double top)
         fb_buf_printf(page->out,
                       "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" rx=\"2.5\" "
                       "fill=\"%s\"/>",
-                      x, top - 10, fb_svg_is_color(layer->color) ? layer->color : "#e2e4e7");
+                      x, top - 10, fb_palette_fill(layer->color).fill);
         fb_plot_text(page->out, "", x + 17, top, layer->name);
         x += width;
     }

@@ -144,39 +144,10 @@ static void px_put(struct fb_buf *out, double px)
         fb_buf_putc(out, (char)('0' + hundredths % 10));
 }
 
-bool fb_svg_is_color(const char *color)
-{
-    return color && color[0] == '#' && strlen(color) == 7 &&
-           strspn(color + 1, "0123456789abcdefABCDEF") == 6;
-}
-
-/* Relative luminance as WCAG 2 defines it. */
-static double luminance(const char *color)
-{
-    static const double share[] = {0.2126, 0.7152, 0.0722};
-    double sum = 0;
-
-    for (size_t i = 0; i < 3; i++) {
-        char hex[3] = {color[1 + 2 * i], color[2 + 2 * i], '\0'};
-        double c = (double)strtoul(hex, NULL, 16) / 255;
-
-        sum += share[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
-    }
-    return sum;
-}
-
-const char *fb_svg_text_on(const char *color)
-{
-    /* The luminance on which "#1d2126" (0.0153) and white have the same contrast. */
-    return (luminance(color) + 0.05) * (luminance(color) + 0.05) > (0.0153 + 0.05) * 1.05
-               ? "#1d2126"
-               : "#ffffff";
-}
-
 static void tints_put(const struct fb_svg *s, const char *prefix, bool is_dark)
 {
     for (size_t i = 0; i < s->tints_count; i++) {
-        const struct fb_svg_tint *t = &s->tints[i];
+        const struct fb_tint *t = &s->tints[i];
 
         fb_buf_printf(s->out, "%s%zu rect,.k%zu rect{fill:%s}", prefix, i, i,
                       is_dark ? t->dark_fill : t->fill);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "render/palette.h"
 
 enum {
     FB_SVG_WIDTH = 1200, /* px of the picture without a script */
@@ -28,11 +29,6 @@ enum {
     FB_SVG_HEIGHT_MAX = 30000, /* rows get thinner so that the graph stays under it */
     FB_SVG_BOXES_DEFAULT = 20000,
     FB_SVG_OTHER_MAX = 40,
-};
-
-/* A pair of colours for each theme; text on fill has a contrast of 4.5 or more. */
-struct fb_svg_tint {
-    const char *fill, *text, *dark_fill, *dark_text;
 };
 
 /* One entry of the legend; a click keeps only the boxes of its class. */
@@ -46,7 +42,7 @@ struct fb_svg {
     const char *kind; /* "flame" or "diff"                               */
     const char *what; /* what the picture is, in one sentence            */
     const char *title, *subtitle;
-    const struct fb_svg_tint *tints; /* by class number                   */
+    const struct fb_tint *tints; /* by class number                   */
     size_t tints_count;
     const struct fb_svg_chip *chips;
     size_t chips_count;
@@ -86,9 +82,5 @@ void fb_svg_percent_put(struct fb_buf *out, double ratio);
 
 /* "other (12 frames)" in text[], returned. */
 const char *fb_svg_other_label(uint32_t frames, char text[FB_SVG_OTHER_MAX]);
-
-/* Whether color is "#rrggbb"; the text colour that is readable on it. */
-bool fb_svg_is_color(const char *color);
-const char *fb_svg_text_on(const char *color);
 
 #endif

@@ -17,36 +17,16 @@
 /* Units of width in a share of 1: exact in a double and in JavaScript's numbers. */
 #define PARTS 1e12
 
-enum { GREY = 0, GONE = 5, NEW = 10, UNTESTED = 11 };
-
-/* Lightness rises with the size of the change: bounds of the levels. */
-static const double level_bounds[] = {0.10, 0.25, 0.50};
-
-static const struct fb_svg_tint tints[] = {
-    [GREY] = {"#dfe2e6", "#1d2126", "#3a4149", "#e6e8ea"},
-    [1] = {"#d3e4f5", "#1d2126", "#27425e", "#e6e8ea"},
-    [2] = {"#a9cbec", "#1d2126", "#32608f", "#ffffff"},
-    [3] = {"#76abdd", "#1d2126", "#5f9fdc", "#1d2126"},
-    [4] = {"#2b6cb0", "#ffffff", "#8cc4f7", "#1d2126"},
-    [GONE] = {"#1c4a80", "#ffffff", "#c2e0fb", "#1d2126"},
-    [6] = {"#fbe0cc", "#1d2126", "#533828", "#e6e8ea"},
-    [7] = {"#f6bd95", "#1d2126", "#7d4a2a", "#ffffff"},
-    [8] = {"#ee9a62", "#1d2126", "#d98550", "#1d2126"},
-    [9] = {"#b84f1c", "#ffffff", "#f3a877", "#1d2126"},
-    [NEW] = {"#853409", "#ffffff", "#fbd0b0", "#1d2126"},
-    [UNTESTED] = {"#eef0f2", "#1d2126", "#2a3037", "#e6e8ea"},
-};
-
 static const struct {
     const char *label;
     unsigned class_number;
 } legend[] = {
-    {"gone", GONE}, {"−50 % and below", 4},
-    {"−25 %", 3},   {"−10 %", 2},
-    {"less", 1},    {"inside the noise", GREY},
-    {"more", 6},    {"+10 %", 7},
-    {"+25 %", 8},   {"+50 % and above", 9},
-    {"new", NEW},   {"several frames, not tested", UNTESTED},
+    {"gone", FB_CHANGE_GONE},      {"−50 % and below", FB_CHANGE_LESS + 3},
+    {"−25 %", FB_CHANGE_LESS + 2}, {"−10 %", FB_CHANGE_LESS + 1},
+    {"less", FB_CHANGE_LESS},      {"inside the noise", FB_CHANGE_NOISE},
+    {"more", FB_CHANGE_MORE},      {"+10 %", FB_CHANGE_MORE + 1},
+    {"+25 %", FB_CHANGE_MORE + 2}, {"+50 % and above", FB_CHANGE_MORE + 3},
+    {"new", FB_CHANGE_NEW},        {"several frames, not tested", FB_CHANGE_UNTESTED},
 };
 
 enum { LEGEND_COUNT = sizeof legend / sizeof legend[0] };
@@ -79,17 +59,7 @@ static struct pair pair_of(const struct picture *p, double control, double varia
 
 static unsigned class_of(const struct pair *a, bool is_real)
 {
-    unsigned level = 1;
-
-    if (!is_real || (a->control <= 0 && a->variant <= 0))
-        return GREY;
-    if (a->control <= 0)
-        return NEW;
-    if (a->variant <= 0)
-        return GONE;
-    for (size_t i = 0; i < sizeof level_bounds / sizeof level_bounds[0]; i++)
-        level += fabs(a->change) >= level_bounds[i];
-    return a->change < 0 ? level : GONE + level;
+    return fb_palette_change(a->control, a->variant, a->change, is_real);
 }
 
 /* "+15 %" with a true minus sign; text[] is returned. */
@@ -102,10 +72,10 @@ static const char *percent_text(double ratio, int decimals, char text[32])
 /* " +15 %", " new"; "" for what is grey. */
 static const char *suffix_of(const struct pair *a, unsigned class_number, char text[33])
 {
-    if (class_number == GREY || class_number == UNTESTED)
+    if (class_number == FB_CHANGE_NOISE || class_number == FB_CHANGE_UNTESTED)
         return "";
-    if (class_number == NEW || class_number == GONE)
-        return class_number == NEW ? " new" : " gone";
+    if (class_number == FB_CHANGE_NEW || class_number == FB_CHANGE_GONE)
+        return class_number == FB_CHANGE_NEW ? " new" : " gone";
     text[0] = ' ';
     (void)percent_text(a->change, fabs(a->change) < 0.0995 ? 1 : 0, text + 1);
     return text;
@@ -200,8 +170,8 @@ static void box_put(struct picture *p, const struct fb_flame_box *b)
     struct fb_svg_box box = {.x = b->x, .width = b->width, .depth = b->depth};
     struct pair total = pair_of(p, b->side[0], b->side[1]);
     struct pair self = pair_of(p, n->control_self[b->node], n->variant_self[b->node]);
-    unsigned t = b->hidden ? UNTESTED : class_of(&total, n->total_is_real[b->node]);
-    unsigned s = b->hidden ? UNTESTED : class_of(&self, n->self_is_real[b->node]);
+    unsigned t = b->hidden ? FB_CHANGE_UNTESTED : class_of(&total, n->total_is_real[b->node]);
+    unsigned s = b->hidden ? FB_CHANGE_UNTESTED : class_of(&self, n->self_is_real[b->node]);
     char classes[32], other[FB_SVG_OTHER_MAX], total_text[33], self_text[33];
     struct fb_buf *out = p->svg.out;
 
@@ -292,7 +262,7 @@ void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_no
     p.on_ms = p.has_ms && nodes->on_ms;
     layout_make(&p);
     for (size_t i = 0; i < LEGEND_COUNT; i++) {
-        bool is_unjudged = legend[i].class_number == GREY && !nodes->is_judged;
+        bool is_unjudged = legend[i].class_number == FB_CHANGE_NOISE && !nodes->is_judged;
 
         chips[i] = (struct fb_svg_chip){fb_strdup(is_unjudged ? "not judged" : legend[i].label),
                                         legend[i].class_number};
@@ -303,8 +273,8 @@ void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_no
                  "both arms; blue costs less in the variant, orange more, grey is noise.";
     p.svg.title = in->title;
     p.svg.subtitle = in->subtitle ? in->subtitle : "";
-    p.svg.tints = tints;
-    p.svg.tints_count = sizeof tints / sizeof tints[0];
+    p.svg.tints = fb_palette_changes;
+    p.svg.tints_count = FB_CHANGE_COUNT;
     p.svg.chips = chips;
     p.svg.chips_count = p.layout.hidden_frames > 0 ? LEGEND_COUNT : LEGEND_COUNT - 1;
     p.svg.width = p.layout.width;

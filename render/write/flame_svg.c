@@ -158,19 +158,13 @@ static struct fb_svg_chip *chips_make(const struct picture *p, size_t *ret_count
 }
 
 /* Layer colours; then one more for the root and for hidden frames, which belong to no layer. */
-static struct fb_svg_tint *tints_make(const struct picture *p)
+static struct fb_tint *tints_make(const struct picture *p)
 {
-    static const struct fb_svg_tint none = {"#eceef0", "#1d2126", "#2f363d", "#e6e8ea"};
-    struct fb_svg_tint *tints = fb_alloc_array(p->layers_count + 1, sizeof *tints);
+    struct fb_tint *tints = fb_alloc_array(p->layers_count + 1, sizeof *tints);
 
-    for (size_t i = 0; i < p->layers_count; i++) {
-        const char *color = fb_layers_get(p->in->layers, i)->color;
-
-        if (!fb_svg_is_color(color))
-            color = "#e2e4e7";
-        tints[i] = (struct fb_svg_tint){color, fb_svg_text_on(color), color, fb_svg_text_on(color)};
-    }
-    tints[p->layers_count] = none;
+    for (size_t i = 0; i < p->layers_count; i++)
+        tints[i] = fb_palette_fill(fb_layers_get(p->in->layers, i)->color);
+    tints[p->layers_count] = fb_palette_none;
     return tints;
 }
 
@@ -195,7 +189,7 @@ static void notes_put(struct picture *p)
 void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out)
 {
     struct picture p = {.in = in, .layers_count = fb_layers_count(in->layers)};
-    struct fb_svg_tint *tints = tints_make(&p);
+    struct fb_tint *tints = tints_make(&p);
     struct fb_svg_chip *chips = chips_make(&p, &p.svg.chips_count);
 
     layout_make(&p);

@@ -104,19 +104,6 @@ static void counts_and_percents_are_for_people(void **state)
     fb_buf_done(&b);
 }
 
-static void only_colours_are_colours(void **state)
-{
-    (void)state;
-    assert_true(fb_svg_is_color("#8fbfE6"));
-    assert_false(fb_svg_is_color("#8fbfe"));
-    assert_false(fb_svg_is_color("red"));
-    assert_false(fb_svg_is_color("#8fbfe6}"));
-    assert_false(fb_svg_is_color("#8fbf;6"));
-    assert_false(fb_svg_is_color(NULL));
-    assert_string_equal(fb_svg_text_on("#efe07c"), "#1d2126");
-    assert_string_equal(fb_svg_text_on("#1c4a80"), "#ffffff");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,7 +112,6 @@ int main(void)
         cmocka_unit_test(cut_text_is_cut_before_it_is_escaped),
         cmocka_unit_test(cut_text_never_passes_its_width),
         cmocka_unit_test(counts_and_percents_are_for_people),
-        cmocka_unit_test(only_colours_are_colours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
