@@ -116,6 +116,7 @@ enum fb_charge {
 struct fb_layers_options {
     enum fb_charge charge;
     bool fold_kernel; /* kernel frames count as the user frame that called them */
+    bool layers_only; /* rule and decider stay NULL: 2 bytes a node             */
 };
 
 /* By node of the tree; the root (the empty stack) is in "other". */

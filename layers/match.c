@@ -6,7 +6,8 @@
  * (any, under, root, thread) is one bit a function, and a set of bits on every node for what is
  * above it: the parent's set and the bits of the parent's function.  Parents come before children
  * in the tree, so one forward pass does it, also for frames that are charged to their caller: the
- * parent's outcome is known.
+ * parent's outcome is known.  What is known of a node is kept while a later node needs it, so that
+ * long paths take no memory.
  *
  * Cost: patterns x functions matches, then nodes x (words of bits + length of the list). */
 #include <stdlib.h>
@@ -260,10 +261,16 @@ enum {
     NODE_USER = 2,    /* a user frame is here, or only kernel frames are between here and one */
 };
 
-struct path {                /* what is known of the way to each node */
+/* What is known of the way to a node, kept for the node at hand (slot 0) and for those that more
+ * than the next node hangs on (from slot 1 on, by id): most nodes hang on the one before them. */
+struct path {
     uint64_t *above;         /* bits of the strict ancestors */
     uint32_t *root, *thread; /* functions: outermost frame that is no thread; the thread; 0 none */
     uint8_t *flags;
+    uint16_t *rule; /* what was decided */
+    uint32_t *decider;
+    uint32_t *branches; /* nodes with a slot, by id */
+    size_t branches_count, kept;
 };
 
 static bool has_bit(const uint64_t *bits, uint32_t bit)
@@ -272,9 +279,9 @@ static bool has_bit(const uint64_t *bits, uint32_t bit)
 }
 
 static bool stack_passes(const struct matcher *m, const struct fb_tests *tests,
-                         const struct path *path, size_t node, uint32_t function)
+                         const struct path *path, uint32_t function)
 {
-    const uint64_t *above = &path->above[node * m->words];
+    const uint64_t *above = path->above;
     const uint64_t *bits = m->function_bits;
 
     if (tests->on[FB_PART_ANY].count > 0 && !has_bit(above, tests->bit[FB_PART_ANY]) &&
@@ -283,16 +290,16 @@ static bool stack_passes(const struct matcher *m, const struct fb_tests *tests,
     if (tests->on[FB_PART_UNDER].count > 0 && !has_bit(above, tests->bit[FB_PART_UNDER]))
         return false;
     if (tests->on[FB_PART_ROOT].count > 0 &&
-        !has_bit(&bits[path->root[node] * m->words], tests->bit[FB_PART_ROOT]))
+        !has_bit(&bits[path->root[0] * m->words], tests->bit[FB_PART_ROOT]))
         return false;
     return tests->on[FB_PART_THREAD].count == 0 ||
-           has_bit(&bits[path->thread[node] * m->words], tests->bit[FB_PART_THREAD]);
+           has_bit(&bits[path->thread[0] * m->words], tests->bit[FB_PART_THREAD]);
 }
 
 /* The first rule of the function's list that the stack passes, as if its leaf could not be charged
  * to a caller; *ret_transparent: it is to be. */
-static uint16_t decide(const struct matcher *m, const struct path *path, size_t node,
-                       uint32_t function, bool *ret_transparent)
+static uint16_t decide(const struct matcher *m, const struct path *path, uint32_t function,
+                       bool *ret_transparent)
 {
     const struct entry *e = &m->lists[m->list_of_function[function]];
 
@@ -301,8 +308,8 @@ static uint16_t decide(const struct matcher *m, const struct path *path, size_t 
         const struct fb_rule *rule =
             e->is_transparent ? &m->layers->transparent[e->rule] : &m->layers->tests[e->rule];
 
-        if (!stack_passes(m, &rule->is, path, node, function) ||
-            (e->not_leaf && stack_passes(m, &rule->is_not, path, node, function)))
+        if (!stack_passes(m, &rule->is, path, function) ||
+            (e->not_leaf && stack_passes(m, &rule->is_not, path, function)))
             continue;
         *ret_transparent |= m->to_caller && rule->to_caller;
         if (!e->is_transparent)
@@ -311,45 +318,81 @@ static uint16_t decide(const struct matcher *m, const struct path *path, size_t 
     return FB_NO_RULE;
 }
 
+static void slot_copy(const struct matcher *m, struct path *path, size_t to, size_t from)
+{
+    memcpy(&path->above[to * m->words], &path->above[from * m->words],
+           m->words * sizeof *path->above);
+    path->root[to] = path->root[from];
+    path->thread[to] = path->thread[from];
+    path->flags[to] = path->flags[from];
+    path->rule[to] = path->rule[from];
+    path->decider[to] = path->decider[from];
+}
+
+/* After a node: its slot, if it has one.  Nodes come by id, as the slots are. */
+static void path_keep(const struct matcher *m, struct path *path, uint32_t node)
+{
+    if (path->kept < path->branches_count && path->branches[path->kept] == node)
+        slot_copy(m, path, ++path->kept, 0);
+}
+
+static size_t slot_of(const struct path *path, uint32_t node)
+{
+    size_t low = 0, high = path->kept;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (path->branches[middle] > node)
+            high = middle;
+        else
+            low = middle;
+    }
+    return low + 1;
+}
+
+/* Makes slot 0, the parent's until now, the node's. */
 static void path_extend(const struct matcher *m, const struct fb_calltree *tree, struct path *path,
-                        size_t node)
+                        uint32_t node)
 {
     uint32_t parent = tree->nodes[node].parent, function = tree->nodes[node].function;
     uint32_t parent_function = tree->nodes[parent].function;
     bool is_thread = parent == 0 && fb_function_is_thread(m->fns, function, NULL);
 
+    if (parent + 1 != node)
+        slot_copy(m, path, 0, slot_of(path, parent));
     for (size_t w = 0; w < m->words; w++)
-        path->above[node * m->words + w] =
-            path->above[parent * m->words + w] | m->function_bits[parent_function * m->words + w];
-    path->thread[node] = is_thread ? function : path->thread[parent];
-    path->root[node] = is_thread ? 0 : path->root[parent] ? path->root[parent] : function;
+        path->above[w] |= m->function_bits[parent_function * m->words + w];
+    path->root[0] = is_thread ? 0 : path->root[0] ? path->root[0] : function;
+    path->thread[0] = is_thread ? function : path->thread[0];
 }
 
 static void node_decide(const struct matcher *m, const struct fb_calltree *tree, struct path *path,
-                        uint32_t node, struct fb_layers_applied *out)
+                        uint32_t node)
 {
-    uint32_t parent = tree->nodes[node].parent, function = tree->nodes[node].function;
+    uint32_t function = tree->nodes[node].function;
     enum fb_frame_kind kind = m->fns->items[function].kind;
-    uint8_t above = path->flags[parent];
+    uint8_t above = path->flags[0];
     bool transparent = false, up;
+    uint16_t rule;
 
+    path->flags[0] = 0;
     if (kind == FB_FRAME_KERNEL)
-        path->flags[node] = above & NODE_USER;
+        path->flags[0] = above & NODE_USER;
     else if (kind != FB_FRAME_MARK)
-        path->flags[node] = NODE_USER;
+        path->flags[0] = NODE_USER;
     up = m->fold_kernel && kind == FB_FRAME_KERNEL && (above & NODE_USER);
     if (up) {
-        path->flags[node] |= above & NODE_SETTLED;
-    } else {
-        out->rule[node] = decide(m, path, node, function, &transparent);
-        out->decider[node] = node;
-        up = transparent && (above & NODE_SETTLED);
-        if (kind != FB_FRAME_MARK && (!transparent || up))
-            path->flags[node] |= NODE_SETTLED;
+        path->flags[0] |= above & NODE_SETTLED;
+        return; /* as its caller */
     }
-    if (up) {
-        out->rule[node] = out->rule[parent];
-        out->decider[node] = out->decider[parent];
+    rule = decide(m, path, function, &transparent);
+    up = transparent && (above & NODE_SETTLED);
+    if (kind != FB_FRAME_MARK && (!transparent || up))
+        path->flags[0] |= NODE_SETTLED;
+    if (!up) {
+        path->rule[0] = rule;
+        path->decider[0] = node;
     }
 }
 
@@ -359,12 +402,45 @@ static char *long_names_text(size_t count)
                      count > 1 ? "s are" : " is", FB_LAYERS_NAME_MAX);
 }
 
+/* The nodes that have a child which does not follow them at once. */
+static void branches_find(struct path *path, const struct fb_calltree *tree)
+{
+    uint64_t *is_branch = fb_alloc_array(tree->count / 64 + 1, sizeof *is_branch);
+    size_t count = 0;
+
+    is_branch[0] = 1;
+    for (uint32_t node = 1; node < tree->count; node++) {
+        uint32_t parent = tree->nodes[node].parent;
+
+        if (parent + 1 != node)
+            is_branch[parent / 64] |= UINT64_C(1) << parent % 64;
+    }
+    for (size_t i = 0; i <= tree->count / 64; i++)
+        count += (size_t)__builtin_popcountll(is_branch[i]);
+    path->branches = fb_alloc_array(count, sizeof *path->branches);
+    for (size_t i = 0; i <= tree->count / 64; i++)
+        for (uint64_t bits = is_branch[i]; bits != 0; bits &= bits - 1)
+            path->branches[path->branches_count++] =
+                (uint32_t)(i * 64 + (size_t)__builtin_ctzll(bits));
+    free(is_branch);
+}
+
+/* At the root. */
 static void path_init(struct path *path, const struct matcher *m, const struct fb_calltree *tree)
 {
-    path->above = fb_alloc_array(tree->count * m->words, sizeof *path->above);
-    path->root = fb_alloc_array(tree->count, sizeof *path->root);
-    path->thread = fb_alloc_array(tree->count, sizeof *path->thread);
-    path->flags = fb_alloc_array(tree->count, sizeof *path->flags);
+    size_t slots;
+
+    *path = (struct path){0};
+    branches_find(path, tree);
+    slots = path->branches_count + 1;
+    path->above = fb_alloc_array(slots * m->words, sizeof *path->above);
+    path->root = fb_alloc_array(slots, sizeof *path->root);
+    path->thread = fb_alloc_array(slots, sizeof *path->thread);
+    path->flags = fb_alloc_array(slots, sizeof *path->flags);
+    path->rule = fb_alloc_array(slots, sizeof *path->rule);
+    path->decider = fb_alloc_array(slots, sizeof *path->decider);
+    path->rule[0] = FB_NO_RULE;
+    path_keep(m, path, 0);
 }
 
 static void path_done(struct path *path)
@@ -373,22 +449,32 @@ static void path_done(struct path *path)
     free(path->root);
     free(path->thread);
     free(path->flags);
+    free(path->rule);
+    free(path->decider);
+    free(path->branches);
 }
 
 static void nodes_decide(struct matcher *m, const struct fb_calltree *tree,
                          struct fb_layers_applied *out)
 {
     struct path path;
+    uint16_t other = (uint16_t)(m->layers->count - 1);
 
     path_init(&path, m, tree);
-    out->rule[0] = FB_NO_RULE;
+    out->layer[0] = other;
+    if (out->rule)
+        out->rule[0] = FB_NO_RULE;
     for (uint32_t node = 1; node < tree->count; node++) {
         path_extend(m, tree, &path, node);
-        node_decide(m, tree, &path, node, out);
+        node_decide(m, tree, &path, node);
+        path_keep(m, &path, node);
+        out->layer[node] =
+            path.rule[0] == FB_NO_RULE ? other : m->layers->rules[path.rule[0]].layer;
+        if (out->rule) {
+            out->rule[node] = path.rule[0];
+            out->decider[node] = path.decider[0];
+        }
     }
-    for (size_t node = 0; node < tree->count; node++)
-        out->layer[node] = out->rule[node] == FB_NO_RULE ? (uint16_t)(m->layers->count - 1)
-                                                         : m->layers->rules[out->rule[node]].layer;
     path_done(&path);
 }
 
@@ -401,9 +487,12 @@ enum fb_status fb_layers_apply(const struct fb_layers *layers, const struct fb_c
     enum fb_status r = matcher_init(&m, layers, fns, options, false, err);
 
     if (r == FB_OK) {
+        *ret_applied = (struct fb_layers_applied){0};
         ret_applied->layer = fb_alloc_array(tree->count, sizeof *ret_applied->layer);
-        ret_applied->rule = fb_alloc_array(tree->count, sizeof *ret_applied->rule);
-        ret_applied->decider = fb_alloc_array(tree->count, sizeof *ret_applied->decider);
+        if (!options || !options->layers_only) {
+            ret_applied->rule = fb_alloc_array(tree->count, sizeof *ret_applied->rule);
+            ret_applied->decider = fb_alloc_array(tree->count, sizeof *ret_applied->decider);
+        }
         nodes_decide(&m, tree, ret_applied);
         ret_applied->warning = m.warning;
         m.warning = NULL;
@@ -431,16 +520,16 @@ static void passing_add(struct fb_layers_passing *out, size_t *room, uint16_t ru
     out->rules[out->rules_count++] = rule;
 }
 
-static void node_passing(const struct matcher *m, const struct path *path, size_t node,
-                         uint32_t function, struct fb_layers_passing *out, size_t *room)
+static void node_passing(const struct matcher *m, const struct path *path, uint32_t function,
+                         struct fb_layers_passing *out, size_t *room)
 {
     const struct entry *e = &m->lists[m->list_of_function[function]];
 
     for (; !e->is_end; e++) {
         const struct fb_rule *rule = &m->layers->tests[e->rule];
 
-        if (e->is_transparent || !stack_passes(m, &rule->is, path, node, function) ||
-            (e->not_leaf && stack_passes(m, &rule->is_not, path, node, function)))
+        if (e->is_transparent || !stack_passes(m, &rule->is, path, function) ||
+            (e->not_leaf && stack_passes(m, &rule->is_not, path, function)))
             continue;
         passing_add(out, room, e->rule);
     }
@@ -459,10 +548,11 @@ enum fb_status fb_layers_passing(const struct fb_layers *layers, const struct fb
         *ret_passing = (struct fb_layers_passing){
             .start = fb_alloc_array(tree->count + 1, sizeof *ret_passing->start)};
         path_init(&path, &m, tree);
-        for (size_t node = 1; node < tree->count; node++) {
+        for (uint32_t node = 1; node < tree->count; node++) {
             ret_passing->start[node] = ret_passing->rules_count;
             path_extend(&m, tree, &path, node);
-            node_passing(&m, &path, node, tree->nodes[node].function, ret_passing, &room);
+            path_keep(&m, &path, node);
+            node_passing(&m, &path, tree->nodes[node].function, ret_passing, &room);
         }
         ret_passing->start[tree->count] = ret_passing->rules_count;
         path_done(&path);

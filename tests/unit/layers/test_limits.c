@@ -169,10 +169,11 @@ static void random_tree(struct fb_functions *fns, struct fb_calltree *tree, uint
 
 static void layers_add_up_to_the_samples_exactly(void **state)
 {
-    static const struct fb_layers_options options[] = {{FB_CHARGE_AS_FILE, false},
-                                                       {FB_CHARGE_SELF, true},
-                                                       {FB_CHARGE_CALLER, false},
-                                                       {FB_CHARGE_CALLER, true}};
+    static const struct fb_layers_options options[] = {
+        {.charge = FB_CHARGE_AS_FILE},
+        {.charge = FB_CHARGE_SELF, .fold_kernel = true},
+        {.charge = FB_CHARGE_CALLER},
+        {.charge = FB_CHARGE_CALLER, .fold_kernel = true}};
     uint64_t seed = 3;
     size_t charged = 0;
 
@@ -217,12 +218,65 @@ static void layers_add_up_to_the_samples_exactly(void **state)
     assert_true(charged > 10000); /* else callers were never charged */
 }
 
+/* The path to a node as the only one of a tree; returns the layer of its end. */
+static uint16_t layer_of_path_alone(const struct fb_layers *layers, const struct fb_calltree *tree,
+                                    const struct fb_functions *fns, uint32_t node,
+                                    const struct fb_layers_options *options)
+{
+    uint32_t path[512];
+    size_t depth = 0;
+    struct fb_calltree alone;
+    struct fb_layers_applied applied;
+    struct fb_err err;
+    uint16_t layer;
+
+    fb_calltree_init(&alone);
+    for (uint32_t at = node; at != 0; at = tree->nodes[at].parent)
+        path[depth++] = tree->nodes[at].function;
+    for (node = 0; depth > 0;)
+        node = fb_calltree_child(&alone, node, path[--depth]);
+    assert_int_equal(fb_layers_apply(layers, &alone, fns, options, &applied, &err), FB_OK);
+    assert_null(applied.rule);
+    layer = applied.layer[node];
+    fb_layers_applied_done(&applied);
+    fb_calltree_done(&alone);
+    return layer;
+}
+
+static void a_stack_has_its_layer_whatever_else_is_in_the_tree(void **state)
+{
+    static const struct fb_layers_options full = {.charge = FB_CHARGE_CALLER, .fold_kernel = true},
+                                          lean = {.charge = FB_CHARGE_CALLER,
+                                                  .fold_kernel = true,
+                                                  .layers_only = true};
+    uint64_t seed = 11;
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct fb_layers *layers = random_rules(&seed);
+        struct fb_functions fns;
+        struct fb_calltree tree;
+        struct fb_layers_applied applied;
+        struct fb_err err;
+
+        random_tree(&fns, &tree, &seed);
+        assert_int_equal(fb_layers_apply(layers, &tree, &fns, &full, &applied, &err), FB_OK);
+        for (uint32_t i = 0; i < tree.count; i++)
+            assert_int_equal(applied.layer[i], layer_of_path_alone(layers, &tree, &fns, i, &lean));
+        fb_layers_applied_done(&applied);
+        fb_calltree_done(&tree);
+        fb_functions_done(&fns);
+        fb_layers_free(layers);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_that_blows_up_is_named_and_in_the_end_refused),
         cmocka_unit_test(a_name_of_a_megabyte_is_seen_up_to_a_limit),
         cmocka_unit_test(layers_add_up_to_the_samples_exactly),
+        cmocka_unit_test(a_stack_has_its_layer_whatever_else_is_in_the_tree),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
