@@ -36,7 +36,8 @@ static void apply_all(const struct fb_layers *layers, const struct fb_calltree *
     for (size_t i = 0; i < tree->count && i < 64; i++)
         self[i] = (double)i;
     for (int i = 0; i < 4; i++) {
-        struct fb_layers_options options = {i & 1 ? FB_CHARGE_CALLER : FB_CHARGE_SELF, i & 2};
+        struct fb_layers_options options = {.charge = i & 1 ? FB_CHARGE_CALLER : FB_CHARGE_SELF,
+                                            .fold_kernel = i & 2};
         struct fb_layers_applied applied;
         struct fb_lint lint;
         struct fb_err err;
