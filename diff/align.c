@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "diff/match_by.h"
 
@@ -82,6 +83,28 @@ static bool is_same_steps(const struct fb_steps *a, const struct fb_steps *b)
     return times > 0 || costs >= COSTS_MIN;
 }
 
+/* The same whatever the order of the samples. */
+static uint64_t content_hash(const struct fb_diff_arm *arm)
+{
+    const struct fb_samples *s = &arm->profile->samples;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        sum += fb_hash_pair(fb_hash_pair(arm->node_of_stack[s->stack[i]], s->weight[i]),
+                            arm->profile->has_times ? (uint64_t)s->time_ns[i] : 0);
+    return sum;
+}
+
+/* Profiles of other tools have no id: one file under two names, or in two formats, is one run. */
+static bool is_same_content(const struct fb_diff_arm *a, const struct fb_diff_arm *b)
+{
+    const struct fb_profile *p = a->profile, *q = b->profile;
+
+    return p->run_id == q->run_id && p->samples.count > 0 && p->samples.count == q->samples.count &&
+           p->has_times == q->has_times && a->node_of_stack && b->node_of_stack &&
+           content_hash(a) == content_hash(b);
+}
+
 bool fb_diff_is_one_run(const struct fb_diff_arm *a, const struct fb_diff_arm *b)
 {
     const struct fb_profile *p = a->profile, *q = b->profile;
@@ -89,7 +112,8 @@ bool fb_diff_is_one_run(const struct fb_diff_arm *a, const struct fb_diff_arm *b
     if (p && q)
         return p == q ||
                (p->writer_id != 0 && p->run_id == q->run_id && p->writer_id == q->writer_id) ||
-               (p->writer_id == 0 && q->writer_id == 0 && is_same_text(a->label, b->label));
+               (p->writer_id == 0 && q->writer_id == 0 &&
+                (is_same_text(a->label, b->label) || is_same_content(a, b)));
     return !p && !q && (is_same_text(a->label, b->label) || is_same_steps(a->steps, b->steps));
 }
 

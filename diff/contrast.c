@@ -191,6 +191,11 @@ enum fb_status fb_contrast_new(const char *a, size_t a_len, const char *a_name, 
     struct judged_rows rows[2] = {{0}};
     enum fb_status r = rows_read(a, a_len, a_name, &rows[0], err);
 
+    if (r == FB_OK && a_len == b_len && memcmp(a, b, a_len) == 0)
+        r = fb_fail(err, FB_EUSAGE,
+                    "'%s' and '%s' are one diff: a change does not differ from itself, and two "
+                    "diffs were expected",
+                    a_name, b_name);
     if (r == FB_OK)
         r = rows_read(b, b_len, b_name, &rows[1], err);
     if (r == FB_OK) {

@@ -43,7 +43,8 @@ struct fb_diff_arm {
     struct fb_steps *steps;           /* judged                                              */
 };
 
-/* Whether both are one run: one bank, one profile of that name, or steps that agree to the last
+/* Whether both are one run: one bank, one profile of that name or of
+ * equal content, or steps that agree to the last
  * digit where neither has a profile.  A run is no replicate of itself. */
 bool fb_diff_is_one_run(const struct fb_diff_arm *a, const struct fb_diff_arm *b);
 

@@ -206,7 +206,11 @@ static enum fb_status root_read(const struct fb_json *root, struct fb_floors *fl
     if (fb_json_number(fb_json_get(root, "flamebank_floor"), 0) != 1 ||
         fb_json_kind(list) != FB_JSON_ARRAY)
         return fb_fail(err, FB_EFORMAT, "a file of `flamebank floor -o` was expected");
-    floors->runs = runs >= 2 && runs < 1e6 ? (size_t)runs : 2;
+    if (!(runs >= 2 && runs < 1e6) || runs != floor(runs))
+        return fb_fail(err, FB_EFORMAT, "'runs': a whole number from 2 on was expected");
+    if (fb_json_count(list) == 0)
+        return fb_fail(err, FB_EFORMAT, "'floors': one floor at least was expected");
+    floors->runs = (size_t)runs;
     for (size_t i = 0; i < fb_json_count(list) && r == FB_OK; i++) {
         r = floor_read(fb_json_at(list, i), floors, err);
         if (r != FB_OK)

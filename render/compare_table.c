@@ -103,7 +103,7 @@ struct fb_table *fb_render_compare_ladder(const struct fb_compare *c)
     at = c->row == SIZE_MAX ? fb_strdup("no rate in common")
                             : fb_format("at %.10g/s", c->matched->rows[c->row].offered);
     fb_table_column(t, "arm", "arm", FB_ALIGN_LEFT);
-    fb_table_column(t, "knee_per_s", "knee/s", FB_ALIGN_RIGHT);
+    fb_table_column(t, "knee_rate_per_s", "knee rate/s", FB_ALIGN_RIGHT);
     fb_table_column(t, "plateau_per_s", "plateau/s", FB_ALIGN_RIGHT);
     fb_table_column(t, "most_per_s", "most/s", FB_ALIGN_RIGHT);
     fb_table_group(t, at);

@@ -60,9 +60,10 @@ void fb_render_ramp_notes(struct fb_table *t, const struct fb_ramp *r, const str
 
 struct fb_table *fb_render_ramp(const struct fb_ramp *r, const struct fb_knee *knee)
 {
-    static const char *const keys[] = {
-        "knee_per_s", "knee_is_open", "knee_rule",   "plateau_per_s", "plateau_steps", "no_plateau",
-        "most_per_s", "fixed_cores",  "marginal_ms", "fit_steps",     "fit_off"};
+    static const char *const keys[] = {"knee_rate_per_s", "knee_is_open",  "knee_rule",
+                                       "plateau_per_s",   "plateau_steps", "no_plateau",
+                                       "most_per_s",      "fixed_cores",   "marginal_ms",
+                                       "fit_steps",       "fit_off"};
     struct fb_table *t = fb_table_new("Ramp");
     char words[80];
 

@@ -144,10 +144,18 @@ static void what_is_no_file_of_floors_is_said(void **state)
 {
     (void)state;
     is_refused("{}", "`flamebank floor -o`");
-    is_refused("{\"flamebank_floor\": 1, \"floors\": [{\"of\": \"speed\"}]}", "floor 1: 'of'");
-    is_refused("{\"flamebank_floor\": 1, \"floors\": [{\"of\": \"cpu\", \"sd\": -1, \"df\": 3}]}",
+    is_refused("{\"flamebank_floor\": 1, \"runs\": 3, \"floors\": [{\"of\": \"speed\"}]}",
+               "floor 1: 'of'");
+    is_refused("{\"flamebank_floor\": 1, \"runs\": 3, \"floors\": []}", "one floor at least");
+    is_refused("{\"flamebank_floor\": 1, \"runs\": -1, \"floors\": [{\"of\": \"cpu\"}]}", "'runs'");
+    is_refused("{\"flamebank_floor\": 1, \"runs\": 2.5, \"floors\": [{\"of\": \"cpu\"}]}",
+               "'runs'");
+    is_refused("{\"flamebank_floor\": 1, \"floors\": [{\"of\": \"cpu\"}]}", "'runs'");
+    is_refused("{\"flamebank_floor\": 1, \"runs\": 3, \"floors\": [{\"of\": \"cpu\", \"sd\": -1, "
+               "\"df\": 3}]}",
                "'sd' between");
-    is_refused("{\"flamebank_floor\": 1, \"floors\": [{\"of\": \"cpu\", \"sd\": 0.1, \"df\": 0}]}",
+    is_refused("{\"flamebank_floor\": 1, \"runs\": 3, \"floors\": [{\"of\": \"cpu\", \"sd\": 0.1, "
+               "\"df\": 0}]}",
                "'df' of 1 or more");
 }
 
