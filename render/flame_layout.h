@@ -13,18 +13,25 @@
  *
  * Boxes are in pre-order, siblings by name, then module and kind, the hidden ones last: the same
  * tree gives the same boxes in whatever order it was built.  No recursion; O(n) plus the sort of
- * what is drawn. */
+ * what is drawn.  Memory goes by weights and branches of the tree, not by nodes. */
 #ifndef FB_RENDER_FLAME_LAYOUT_H
 #define FB_RENDER_FLAME_LAYOUT_H
 
 #include "profile/profile.h"
 
+struct fb_flame_weight { /* self width of a node */
+    uint32_t node;
+    uint64_t width;
+};
+
 struct fb_flame_layout_input {
     const struct fb_calltree *tree;
     const struct fb_functions *fns;
-    const uint64_t *weights; /* self width by node                                       */
-    const double *sides[2];  /* totals by node that `hidden` boxes must sum up; may be NULL */
-    size_t boxes_max;        /* at least 1                                                */
+    const uint64_t *weights;            /* self width by node; or NULL, and                     */
+    const struct fb_flame_weight *list; /* the nodes that have any, by id, each once            */
+    size_t list_count;
+    const double *sides[2]; /* totals by node that `hidden` boxes must sum up; may be NULL    */
+    size_t boxes_max;       /* at least 1                                                     */
 };
 
 struct fb_flame_box {
