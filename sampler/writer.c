@@ -36,7 +36,7 @@ static size_t memory_bytes(void)
 {
     return MODULES_BYTES + THREADS_BYTES + FRAMES_BYTES + STACKS_BYTES + MISC_BYTES +
            FB_WRITER_BATCH * sizeof(struct fb_sample) +
-           FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry) + FB_WRITER_JVM_BYTES;
+           FB_WRITER_PC_CACHE * sizeof(struct fb_pc_entry) + FB_WRITER_NAMES_BYTES;
 }
 
 bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
@@ -73,7 +73,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     at += STACKS_BYTES;
     fb_chunk_begin(&w->misc, at, MISC_BYTES);
     at += MISC_BYTES;
-    fb_writer_jvm_init(w, at);
+    fb_writer_names_init(w, at);
     fb_jvm_flags_want(config->jvm_nonsafepoints);
     return true;
 }
@@ -145,7 +145,7 @@ static void mark_names_write(struct fb_writer *w)
         w->misc.count++;
     }
     fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_STRINGS, &prefix);
-    w->next_string = FB_MARK_COUNT;
+    w->names.next_string = FB_MARK_COUNT;
 }
 
 /* The manifest is in the file before it has its name: a process that is killed in between leaves
@@ -233,10 +233,10 @@ static void kernel_names_write(struct fb_writer *w)
     struct fb_kernel_names *k = &w->kernel;
     uint8_t bytes[FB_WIRE_VARINT_MAX];
     struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
-    uint32_t string = w->next_string;
+    uint32_t string = w->names.next_string;
 
     fb_kernel_names_find(k);
-    fb_wire_put_varint(&prefix, w->next_string);
+    fb_wire_put_varint(&prefix, w->names.next_string);
     fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
     for (uint32_t i = 0; i < k->count; i++)
         if (k->wants[i].start != 0 && (i == 0 || k->wants[i].start != k->wants[i - 1].start)) {
@@ -244,7 +244,7 @@ static void kernel_names_write(struct fb_writer *w)
             w->misc.count++;
         }
     if (w->misc.count > 0 && fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_STRINGS, &prefix)) {
-        w->next_string += (uint32_t)w->misc.count;
+        w->names.next_string += (uint32_t)w->misc.count;
         fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
         for (uint32_t i = 0; i < k->count; i++) {
             if (k->wants[i].start == 0)

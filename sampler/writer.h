@@ -40,6 +40,7 @@
 #include "sampler/signal/pool.h"
 #include "sampler/sink.h"
 #include "sampler/writer_jvm.h"
+#include "sampler/writer_names.h"
 
 enum fb_flush {
     FB_FLUSH_SECOND, /* the periodic one                                             */
@@ -102,11 +103,11 @@ struct fb_writer {
     struct fb_chunk threads;
     struct fb_chunk frames;
     struct fb_chunk stacks;
+    struct fb_writer_names names;
     struct fb_writer_jvm jvm;
     struct fb_chunk misc; /* manifest, samples, counters, losses */
     uint32_t first_frame; /* of the frames chunk */
     uint32_t first_stack;
-    uint32_t next_string;
     uint32_t fallbacks_written; /* threads of the manifest's clock_fallbacks */
     struct fb_sample *samples;
     uint32_t sample_count;

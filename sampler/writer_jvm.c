@@ -18,11 +18,10 @@
 #include "sampler/self_read.h"
 #include "sampler/signal/pool.h"
 #include "sampler/writer.h"
-#include "sampler/writer_samples.h"
+#include "sampler/writer_names.h"
 
 enum {
     NAME_MAX_BYTES = FB_JVM_CLASS_MAX + 1 + FB_JVM_METHOD_MAX + FB_JVM_PLAIN_MAX,
-    FACTS_BYTES_MAX = 5 + 1 + 5 + 5 + 3, /* of a frame */
     FILE_BYTES_MAX = 256,
     PROBES = 16,
 };
@@ -56,45 +55,15 @@ static struct short_text *short_texts(struct fb_writer_jvm *j)
     return (struct short_text *)(void *)((uint8_t *)j->known.data + KNOWN_BYTES);
 }
 
-void fb_writer_jvm_init(struct fb_writer *w, uint8_t *memory)
-{
-    w->jvm = (struct fb_writer_jvm){.lost = false};
-    fb_chunk_begin(&w->jvm.strings, memory, FB_WRITER_JVM_STRINGS_BYTES);
-    fb_chunk_begin(&w->jvm.facts, memory + FB_WRITER_JVM_STRINGS_BYTES, FB_WRITER_JVM_FACTS_BYTES);
-}
-
-static void strings_write(struct fb_writer *w)
-{
-    struct fb_writer_jvm *j = &w->jvm;
-    uint8_t bytes[FB_WIRE_VARINT_MAX];
-    struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
-
-    if (j->strings.count == 0)
-        return;
-    fb_wire_put_varint(&prefix, j->first_string);
-    if (!fb_sink_write_list(&w->sink, &j->strings, FB_CHUNK_STRINGS, &prefix)) {
-        j->lost = true;
-        fb_chunk_begin(&j->strings, j->strings.memory, j->strings.size);
-    }
-}
-
+/* As the JVM writes text: letters beyond 16 bits are two of three bytes. */
 static uint32_t string_put(struct fb_writer *w, const char *text, size_t n)
 {
-    struct fb_writer_jvm *j = &w->jvm;
     char letters[NAME_MAX_BYTES];
 
-    n = fb_jvm_utf8_text(text, n, letters);
-    if (j->strings.body.cap - j->strings.body.len < n + FB_WIRE_VARINT_MAX)
-        strings_write(w);
-    if (j->strings.count == 0)
-        j->first_string = w->next_string;
-    fb_wire_put_blob(&j->strings.body, letters, n);
-    j->strings.count++;
-    return w->next_string++;
+    return fb_writer_string(w, letters, fb_jvm_utf8_text(text, n, letters));
 }
 
-/* The bound of the JVM's names is above that of the strings' chunk by far. */
-_Static_assert(NAME_MAX_BYTES + FB_WIRE_VARINT_MAX < FB_WRITER_JVM_STRINGS_BYTES, "it fits");
+_Static_assert((int)NAME_MAX_BYTES <= (int)FB_WRITER_STRING_MAX, "it fits");
 
 static uint32_t name_put(struct fb_writer *w, const struct fb_jvm_name_text *t)
 {
@@ -195,21 +164,6 @@ static enum fb_frame_tier tier_of(uint64_t word, enum fb_frame_kind kind)
     return FB_FRAME_TIER_UNKNOWN;
 }
 
-static void facts_put(struct fb_writer *w, uint32_t frame, enum fb_frame_tier tier,
-                      const struct known *known, uint32_t line)
-{
-    struct fb_chunk *facts = &w->jvm.facts;
-
-    if (tier == FB_FRAME_TIER_UNKNOWN && known->descriptor == 0 && known->file == 0 && line == 0)
-        return;
-    fb_wire_put_varint(&facts->body, frame);
-    fb_wire_put_u8(&facts->body, (uint8_t)tier);
-    fb_wire_put_varint(&facts->body, known->descriptor);
-    fb_wire_put_varint(&facts->body, known->file);
-    fb_wire_put_varint(&facts->body, line);
-    facts->count++;
-}
-
 uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
 {
     uint32_t id = fb_jvm_word_name(word);
@@ -224,12 +178,18 @@ uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word)
     bool is_new;
     uint32_t frame;
 
-    if (known == NULL || w->jvm.lost)
+    if (known == NULL || w->names.lost)
         return 0;
     frame = fb_intern_frame(&w->intern, &key, &is_new);
     if (frame == 0 || !is_new)
         return frame;
-    facts_put(w, frame, tier, known, line);
+    fb_writer_facts(w, &(struct fb_frame_facts){
+                           .frame = frame,
+                           .tier = tier,
+                           .signature = known->descriptor,
+                           .file = known->file,
+                           .line = line,
+                       });
     fb_wire_put_u8(&w->frames.body, key.kind);
     fb_wire_put_varint(&w->frames.body, 0); /* no module, no address */
     fb_wire_put_varint(&w->frames.body, 0);
@@ -255,21 +215,6 @@ bool fb_writer_jvm_is_border(uint64_t word)
     return !t->is_plain && t->class_len == n && t->method_len >= sizeof method - 1 &&
            memcmp(t->bytes, class_name, n) == 0 &&
            memcmp(t->bytes + n, method, sizeof method - 1) == 0;
-}
-
-bool fb_writer_jvm_full(const struct fb_writer *w)
-{
-    return w->jvm.facts.body.cap - w->jvm.facts.body.len < FB_SAMPLE_DEPTH_MAX * FACTS_BYTES_MAX;
-}
-
-bool fb_writer_jvm_write(struct fb_writer *w)
-{
-    struct fb_chunk *facts = &w->jvm.facts;
-
-    strings_write(w);
-    if (w->jvm.lost)
-        return false;
-    return facts->count == 0 || fb_sink_write_list(&w->sink, facts, FB_CHUNK_FRAME_FACTS, NULL);
 }
 
 static void manifest_put(struct fb_writer *w)
@@ -304,11 +249,6 @@ void fb_writer_jvm_tell(struct fb_writer *w)
 
 void fb_writer_jvm_forget(struct fb_writer *w)
 {
-    struct fb_writer_jvm *j = &w->jvm;
-
-    j->lost = false;
-    fb_chunk_begin(&j->strings, j->strings.memory, j->strings.size);
-    fb_chunk_begin(&j->facts, j->facts.memory, j->facts.size);
-    if (j->known.data != NULL)
-        madvise(j->known.data, j->known.size, MADV_DONTNEED);
+    if (w->jvm.known.data != NULL)
+        madvise(w->jvm.known.data, w->jvm.known.size, MADV_DONTNEED);
 }

@@ -133,6 +133,7 @@ static void definitions_forget(struct fb_writer *w)
     fb_chunk_begin(&w->threads, w->threads.memory, w->threads.size);
     w->first_frame = w->intern.next_frame;
     w->first_stack = w->intern.next_node;
+    fb_writer_names_forget(w);
     fb_writer_jvm_forget(w);
     fb_writer_threads_forget_names();
     fb_clock_parked_forget(parked_lose, w);
@@ -145,7 +146,7 @@ static void batch_write(struct fb_writer *w)
 
     for (uint32_t i = 0; i < w->sample_count; i++)
         weight += w->samples[i].weight;
-    ok = threads_write(w) && fb_writer_jvm_write(w) && frames_write(w) && stacks_write(w);
+    ok = threads_write(w) && fb_writer_names_write(w) && frames_write(w) && stacks_write(w);
     if (!ok)
         definitions_forget(w);
     if (w->sample_count == 0)
@@ -362,7 +363,7 @@ static bool batch_is_full(const struct fb_writer *w)
            w->stacks.body.cap - w->stacks.body.len <
                (FB_SAMPLE_DEPTH_MAX + 1) * NODE_BYTES_MAX + 64 ||
            w->threads.body.cap - w->threads.body.len < 2 * (FB_JVM_THREAD_NAME + 64) ||
-           fb_writer_jvm_full(w);
+           fb_writer_names_full(w);
 }
 
 static void record_add(struct fb_writer *w, const struct fb_record *r)
@@ -377,7 +378,7 @@ static void record_add(struct fb_writer *w, const struct fb_record *r)
     fb_writer_thread_name(w, r->slot, r->thread_id, r->time_ns);
     stack = stack_make(w, r, &is_virtual);
     if (stack == 0) {
-        atomic_fetch_add(&fb_handler_losses[w->jvm.lost ? FB_LOSS_WRITE : FB_LOSS_TABLE_FULL],
+        atomic_fetch_add(&fb_handler_losses[w->names.lost ? FB_LOSS_WRITE : FB_LOSS_TABLE_FULL],
                          r->weight);
         return;
     }
