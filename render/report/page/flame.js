@@ -1,0 +1,119 @@
+/* What a flamegraph shows: amounts by box, and how they are said.  A view has `width` by box (any
+ * unit; a parent is at least as wide as its children together), text for the details, a class for
+ * the colour and a suffix for the label. */
+var LEVELS = [0.10, 0.25, 0.50], GREY = 0, GONE = 5, NEW = 10, UNTESTED = 11;
+
+function Single(tree, self, about) {
+  this.tree = tree;
+  this.self = self;
+  this.total = this.width = tree.totals(self);
+  this.about = about; /* { label, ms } */
+  this.isDiff = false;
+}
+Single.prototype.classOf = function (i) { return this.tree.layer[i] < 0 ? "" : "L" + this.tree.layer[i]; };
+Single.prototype.suffix = function () { return ""; };
+Single.prototype.amount = function (v) {
+  var all = this.total[0], ms = this.about.ms;
+  return percent(v, all) + " · " + count(v) + " " + this.tree.model.unit +
+    (ms !== null && ms !== undefined && all > 0 ? " · " + (ms * v / all).toPrecision(4) + " ms per request" : "");
+};
+Single.prototype.details = function (i, zoom) {
+  var lines = ["inclusive " + this.amount(this.total[i]) +
+    (zoom > 0 ? " · " + percent(this.total[i], this.total[zoom]) + " of the zoom" : "")];
+  lines.push("self " + this.amount(this.self[i]));
+  return lines;
+};
+Single.prototype.short = function (i) { return percent(this.total[i], this.total[0]); };
+/* Topmost matches only: a stack counts once however often the name recurs on it. */
+function matchedSum(tree, hit, total, from, to) {
+  var sum = 0, i = from;
+  while (i < to) {
+    if (hit[i]) { sum += total[i]; i = tree.end[i]; } else i++;
+  }
+  return sum;
+}
+function inside(tree, hit, i) {
+  for (; i > 0; i = tree.parent[i]) if (hit[i]) return true;
+  return false;
+}
+Single.prototype.matched = function (hit, zoom) {
+  var t = this.total, z = inside(this.tree, hit, zoom) ? t[zoom] : matchedSum(this.tree, hit, t, zoom, this.tree.end[zoom]);
+  return percent(matchedSum(this.tree, hit, t, 0, this.tree.count), t[0]) +
+    (zoom > 0 ? ", of the zoom " + percent(z, t[zoom]) : "");
+};
+
+function Diff(tree, picture, about) {
+  var i, n = tree.count;
+  this.tree = tree;
+  this.about = about;
+  this.isDiff = true;
+  this.byself = false;
+  this.selfs = picture.sides.map(function (s) { return tree.selfOf(s); });
+  this.totals = this.selfs.map(function (s) { return tree.totals(s); });
+  this.real = { total: tree.flags(picture.total), self: tree.flags(picture.self) };
+  this.meta = picture.meta;
+  this.ms = picture.meta.ms[0] !== null && picture.meta.ms[1] !== null ? picture.meta.ms : null;
+  this.width = new Float64Array(n);
+  for (i = 0; i < n; i++) this.width[i] = (this.share(this.totals, 0, i) + this.share(this.totals, 1, i)) / 2;
+}
+Diff.prototype.share = function (of, side, i) {
+  var all = this.totals[side][0];
+  return all > 0 ? of[side][i] / all : 0;
+};
+Diff.prototype.pair = function (self, i) {
+  var of = self ? this.selfs : this.totals, a = this.share(of, 0, i), b = this.share(of, 1, i);
+  var x = a, y = b;
+  if (this.ms && this.meta.onMs) { x *= this.ms[0]; y *= this.ms[1]; }
+  return { control: a, variant: b, change: x > 0 ? y / x - 1 : NaN };
+};
+Diff.prototype.level = function (self, i) {
+  var p, k = 1;
+  if (this.tree.other[i] > 0) return UNTESTED;
+  p = this.pair(self, i);
+  if (!(self ? this.real.self : this.real.total)[i] || (p.control <= 0 && p.variant <= 0)) return GREY;
+  if (p.control <= 0) return NEW;
+  if (p.variant <= 0) return GONE;
+  LEVELS.forEach(function (l) { if (Math.abs(p.change) >= l) k++; });
+  return p.change < 0 ? k : GONE + k;
+};
+Diff.prototype.classOf = function (i) { return "D" + this.level(this.byself, i); };
+Diff.prototype.suffix = function (i) {
+  var l = this.level(this.byself, i), p;
+  if (l === GREY || l === UNTESTED) return "";
+  if (l === NEW || l === GONE) return l === NEW ? "new" : "gone";
+  p = this.pair(this.byself, i);
+  return signed(100 * p.change, Math.abs(p.change) < 0.0995 ? 1 : 0, " %");
+};
+Diff.prototype.side = function (word, share, ms) {
+  return word + " " + percent(share, 1) + (this.ms ? " (" + (share * ms).toPrecision(4) + " ms)" : "");
+};
+Diff.prototype.pairText = function (what, self, i) {
+  var p = this.pair(self, i), ms = this.ms || [0, 0], d = p.variant * ms[1] - p.control * ms[0];
+  if (p.control <= 0 && p.variant <= 0) return what + ": none in either arm";
+  return what + ": " + this.side("control", p.control, ms[0]) + " → " + this.side("variant", p.variant, ms[1]) + ": " +
+    (p.control <= 0 ? "new" : p.variant <= 0 ? "gone" : signed(100 * p.change, 1, " %")) + ", " +
+    signed(100 * (p.variant - p.control), 2, " points") + (this.ms ? ", " + signed(d, 4, " ms per request") : "");
+};
+Diff.prototype.details = function (i) {
+  var of = this.selfs, lines = [this.pairText(this.tree.other[i] ? "together" : "inclusive", false, i)];
+  if (this.tree.other[i]) return lines.concat("Too light to be embedded one by one; not tested against noise.");
+  lines.push(this.pairText("self", true, i));
+  lines.push(this.meta.judged ? "inclusive " + (this.real.total[i] ? "outside" : "inside") + " the noise, self " +
+    (this.real.self[i] ? "outside" : "inside") + " it" : "not judged: the step carries no verdict");
+  lines.push(count(this.totals[0][i]) + " → " + count(this.totals[1][i]) + " " + this.tree.model.unit + ", self " +
+    count(of[0][i]) + " → " + count(of[1][i]));
+  return lines;
+};
+Diff.prototype.short = function (i) {
+  return percent(this.share(this.totals, 0, i), 1) + " → " + percent(this.share(this.totals, 1, i), 1);
+};
+Diff.prototype.matched = function (hit, zoom) {
+  var tree = this.tree, totals = this.totals;
+  var say = function (from) {
+    return totals.map(function (t) {
+      var sum = inside(tree, hit, from) ? t[from] : matchedSum(tree, hit, t, from, tree.end[from]);
+      return percent(sum, t[from]);
+    }).join(" → ");
+  };
+  return say(0) + (zoom > 0 ? ", of the zoom " + say(zoom) : "");
+};
