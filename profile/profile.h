@@ -5,6 +5,7 @@
  *   bank.h       the bank file
  *   formats.h    every other format, in and out
  *   functions.h  addresses to functions, shared by all arms
+ *   inlined.h    frames of inlined functions put into stacks, and left out again
  *   calltree.h   one prefix tree over all arms
  *   join.h       profiles put together */
 #ifndef FB_PROFILE_PROFILE_H
@@ -15,6 +16,7 @@
 #include "profile/events.h"
 #include "profile/formats.h"
 #include "profile/functions.h"
+#include "profile/inlined.h"
 #include "profile/join.h"
 #include "profile/model.h"
 

@@ -53,9 +53,9 @@ static void read_code(struct fb_elf_file *file)
         qsort(file->code, file->code_count, sizeof *file->code, by_start);
 }
 
-/* The common end of both ways to open: reads what every user needs, or fails and frees. */
-static enum fb_status finish(struct fb_elf_file *file, struct fb_elf_file **ret_file,
-                             struct fb_err *err)
+/* The common end of all ways to open: reads what every user needs, or fails and frees. */
+static enum fb_status finish(struct fb_elf_file *file, bool may_be_object,
+                             struct fb_elf_file **ret_file, struct fb_err *err)
 {
     GElf_Ehdr header;
     const void *id = NULL;
@@ -66,7 +66,8 @@ static enum fb_status finish(struct fb_elf_file *file, struct fb_elf_file **ret_
         fb_elf_file_close(file);
         return FB_EFORMAT;
     }
-    if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
+    if (header.e_type != ET_EXEC && header.e_type != ET_DYN &&
+        !(may_be_object && header.e_type == ET_REL)) {
         fb_fail(err, FB_EFORMAT, "'%s' is an ELF file, but no executable or shared library",
                 file->path);
         fb_elf_file_close(file);
@@ -82,7 +83,8 @@ static enum fb_status finish(struct fb_elf_file *file, struct fb_elf_file **ret_
     return FB_OK;
 }
 
-enum fb_status fb_elf_file_open(const char *path, struct fb_elf_file **ret_file, struct fb_err *err)
+static enum fb_status open_path(const char *path, bool may_be_object, struct fb_elf_file **ret_file,
+                                struct fb_err *err)
 {
     struct fb_elf_file *file;
     struct stat st;
@@ -104,7 +106,18 @@ enum fb_status fb_elf_file_open(const char *path, struct fb_elf_file **ret_file,
     file->fd = fd;
     elf_version(EV_CURRENT);
     file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    return finish(file, ret_file, err);
+    return finish(file, may_be_object, ret_file, err);
+}
+
+enum fb_status fb_elf_file_open(const char *path, struct fb_elf_file **ret_file, struct fb_err *err)
+{
+    return open_path(path, false, ret_file, err);
+}
+
+enum fb_status fb_elf_file_open_debug(const char *path, struct fb_elf_file **ret_file,
+                                      struct fb_err *err)
+{
+    return open_path(path, true, ret_file, err);
 }
 
 enum fb_status fb_elf_file_take(void *image, size_t n, const char *name,
@@ -117,7 +130,7 @@ enum fb_status fb_elf_file_take(void *image, size_t n, const char *name,
     file->image = image;
     elf_version(EV_CURRENT);
     file->elf = n > 0 ? elf_memory(image, n) : NULL;
-    return finish(file, ret_file, err);
+    return finish(file, false, ret_file, err);
 }
 
 void fb_elf_file_close(struct fb_elf_file *file)

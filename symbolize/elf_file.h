@@ -36,6 +36,10 @@ struct fb_elf_file {
 enum fb_status fb_elf_file_open(const char *path, struct fb_elf_file **ret_file,
                                 struct fb_err *err);
 
+/* The same for a file that only holds debug data of another, which may be an object file (.dwo). */
+enum fb_status fb_elf_file_open_debug(const char *path, struct fb_elf_file **ret_file,
+                                      struct fb_err *err);
+
 /* The same from n bytes of malloc()ed memory, which become the file's (freed also on failure). */
 enum fb_status fb_elf_file_take(void *image, size_t n, const char *name,
                                 struct fb_elf_file **ret_file, struct fb_err *err);

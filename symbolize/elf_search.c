@@ -2,6 +2,7 @@
  * environment names one, and accepts a debug file by checksum where a build ID is known. */
 #include "symbolize/elf_search.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static struct fb_elf_file *open_with_id(const char *path, const char *id)
     struct fb_elf_file *file;
     struct fb_err ignored;
 
-    if (fb_elf_file_open(path, &file, &ignored) != FB_OK)
+    if (fb_elf_file_open_debug(path, &file, &ignored) != FB_OK)
         return NULL;
     if (strcmp(file->build_id, id) == 0)
         return file;
@@ -174,4 +175,53 @@ enum fb_status fb_elf_search(const char *debug_dir, const char *path, const char
     *ret_main = main;
     *ret_debug = debug;
     return FB_OK;
+}
+
+/* .gnu_debugaltlink: a file name, NUL, the build ID. */
+static bool read_altlink(const struct fb_elf_file *file, const char **ret_name,
+                         char ret_id[2 * 64 + 1])
+{
+    GElf_Shdr header;
+    Elf_Data *data;
+    size_t n;
+
+    if (!fb_elf_file_section(file, ".gnu_debugaltlink", &header, &data))
+        return false;
+    n = strnlen(data->d_buf, data->d_size);
+    if (n == 0 || n + 1 >= data->d_size || data->d_size - n - 1 > 64)
+        return false;
+    *ret_name = data->d_buf;
+    for (size_t i = 0; i < data->d_size - n - 1; i++)
+        (void)snprintf(ret_id + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[n + 1 + i]);
+    return true;
+}
+
+bool fb_elf_search_alt(const char *debug_dir, const struct fb_elf_file *file,
+                       struct fb_elf_file **ret_alt, char **ret_name)
+{
+    const char *dirs[] = {debug_dir, SYSTEM_DEBUG_DIR}, *slash = strrchr(file->path, '/');
+    const char *name, *base;
+    struct fb_elf_file *alt;
+    char id[2 * 64 + 1], *path;
+
+    *ret_alt = NULL;
+    *ret_name = NULL;
+    if (!read_altlink(file, &name, id))
+        return false;
+    base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    path = name[0] == '/' ? fb_strdup(name)
+                          : fb_format("%.*s/%s", slash ? (int)(slash - file->path) : 1,
+                                      slash ? file->path : ".", name);
+    alt = open_with_id(path, id);
+    free(path);
+    for (size_t i = 0; i < 2 && !alt; i++) {
+        path = fb_format("%s/.dwz/%s", dirs[i] ? dirs[i] : "", base);
+        alt = dirs[i] ? open_with_id(path, id) : NULL;
+        free(path);
+    }
+    if (!alt)
+        alt = search_id(debug_dir, id, ".debug");
+    *ret_alt = alt;
+    *ret_name = fb_strdup(name);
+    return true;
 }

@@ -18,4 +18,11 @@ enum fb_status fb_elf_search(const char *debug_dir, const char *path, const char
                              struct fb_elf_file **ret_main, struct fb_elf_file **ret_debug,
                              struct fb_err *err);
 
+/* The file that dwz(1) moved the shared part of a debug file to: the name in .gnu_debugaltlink
+ * (relative to the folder of `file`, then in DIR/.dwz), then by its build ID as above.  *ret_alt is
+ * yours; *ret_name (free it) is what was looked for.  False, both NULL, where `file` has no such
+ * link; true with *ret_alt NULL where the file is not there. */
+bool fb_elf_search_alt(const char *debug_dir, const struct fb_elf_file *file,
+                       struct fb_elf_file **ret_alt, char **ret_name);
+
 #endif

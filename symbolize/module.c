@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "symbolize/debug_info.h"
 #include "symbolize/elf_file.h"
 #include "symbolize/elf_search.h"
 #include "symbolize/elf_symbols.h"
-#include "symbolize/lines.h"
 #include "symbolize/minidebug.h"
 #include "symbolize/plt.h"
 #include "symbolize/symbolize.h"
@@ -18,8 +18,9 @@ struct fb_symbols {
     struct fb_elf_file *main, *debug; /* either may be NULL, not both */
     struct fb_minidebug *mini;
     struct fb_symbol_index functions, stubs;
-    struct fb_lines *lines;
-    bool whole, lines_tried;
+    struct fb_debug *info;
+    char *debug_dir;
+    bool whole, info_tried;
 };
 
 static const struct fb_elf_file *loaded(const struct fb_symbols *s)
@@ -66,6 +67,7 @@ enum fb_status fb_symbols_open(const char *debug_dir, const char *path, const ch
         free(s);
         return r;
     }
+    s->debug_dir = debug_dir ? fb_strdup(debug_dir) : NULL;
     read_symbols(s);
     *ret_symbols = s;
     return FB_OK;
@@ -89,7 +91,8 @@ void fb_symbols_free(struct fb_symbols *symbols)
 {
     if (!symbols)
         return;
-    fb_lines_free(symbols->lines);
+    fb_debug_close(symbols->info);
+    free(symbols->debug_dir);
     fb_symbol_index_done(&symbols->functions);
     fb_symbol_index_done(&symbols->stubs);
     fb_minidebug_free(symbols->mini);
@@ -126,17 +129,42 @@ void fb_symbol_name(const struct fb_symbol *symbol, struct fb_buf *out)
     free(plain);
 }
 
+size_t fb_symbols_places(struct fb_symbols *symbols, uint64_t address, bool with_inlined,
+                         struct fb_place *places)
+{
+    const struct fb_elf_file *code = loaded(symbols);
+
+    if (!symbols->info_tried) {
+        symbols->info_tried = true;
+        if (symbols->debug)
+            symbols->info = fb_debug_open(symbols->debug, code, symbols->debug_dir);
+        if (!symbols->info && symbols->main)
+            symbols->info = fb_debug_open(symbols->main, code, symbols->debug_dir);
+    }
+    return symbols->info ? fb_debug_find(symbols->info, address, with_inlined, places) : 0;
+}
+
 bool fb_symbols_line(struct fb_symbols *symbols, uint64_t address, const char **ret_file,
                      uint32_t *ret_line)
 {
-    if (!symbols->lines_tried) {
-        symbols->lines_tried = true;
-        if (symbols->debug)
-            symbols->lines = fb_lines_open(symbols->debug, loaded(symbols));
-        if (!symbols->lines && symbols->main)
-            symbols->lines = fb_lines_open(symbols->main, symbols->main);
-    }
-    return symbols->lines && fb_lines_find(symbols->lines, address, ret_file, ret_line);
+    struct fb_place places[FB_PLACES_MAX];
+
+    if (fb_symbols_places(symbols, address, false, places) == 0 || !places[0].file)
+        return false;
+    *ret_file = places[0].file;
+    *ret_line = places[0].line;
+    return true;
+}
+
+char *fb_symbols_missing(const struct fb_symbols *symbols)
+{
+    return symbols->info ? fb_debug_missing(symbols->info) : NULL;
+}
+
+void fb_symbols_demangle(const char *name, struct fb_buf *out)
+{
+    if (!fb_name_demangle(name, out))
+        fb_buf_puts(out, name);
 }
 
 bool fb_symbols_whole(const struct fb_symbols *symbols)

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "symbolize/debug_info.h"
 #include "symbolize/symbol_index.h"
 
 struct fb_symbols;
@@ -37,12 +38,23 @@ const struct fb_symbol *fb_symbols_find(const struct fb_symbols *symbols, uint64
  * for the code that chooses an IFUNC's implementation. */
 void fb_symbol_name(const struct fb_symbol *symbol, struct fb_buf *out);
 
-/* *ret_file is borrowed. */
+/* The functions that the code at the address is of, innermost first, the one that has the code last
+ * (debug_info.h).  0 where nothing is known.  places: FB_PLACES_MAX of them. */
+size_t fb_symbols_places(struct fb_symbols *symbols, uint64_t address, bool with_inlined,
+                         struct fb_place *places);
+
+/* The line of the address itself.  *ret_file is borrowed. */
 bool fb_symbols_line(struct fb_symbols *symbols, uint64_t address, const char **ret_file,
                      uint32_t *ret_line);
 
 /* Whether there was a table of all symbols (.symtab or MiniDebugInfo), not only of exported ones.
  */
 bool fb_symbols_whole(const struct fb_symbols *symbols);
+
+/* What debug data it missed so far: a clause, or NULL.  Free it. */
+char *fb_symbols_missing(const struct fb_symbols *symbols);
+
+/* Appends a name as people read it to out: demangled where it is mangled. */
+void fb_symbols_demangle(const char *name, struct fb_buf *out);
 
 #endif

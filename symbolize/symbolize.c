@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "symbolize/kernel.h"
 #include "symbolize/module.h"
+#include "symbolize/naming.h"
 
 /* A module that was asked for, kept for the next profile: two arms share libc. */
 struct known_module {
@@ -17,7 +18,7 @@ struct known_module {
 
 struct fb_symbolizer {
     char *debug_dir;
-    bool again;
+    bool again, no_inlined;
     struct known_module *modules;
     size_t count, room;
 };
@@ -40,6 +41,7 @@ struct fb_symbolizer *fb_symbolizer_new(const struct fb_symbolizer_options *opti
     if (options->debug_dir)
         s->debug_dir = fb_strdup(options->debug_dir);
     s->again = options->again;
+    s->no_inlined = options->no_inlined;
     return s;
 }
 
@@ -112,7 +114,7 @@ static void collect(const struct fb_symbolizer *s, const struct fb_profile *p,
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
 
-        if (f->address == 0)
+        if (f->address == 0 || f->kind == FB_FRAME_INLINED)
             continue;
         report->frames++;
         if (f->name != 0)
@@ -128,17 +130,6 @@ static void collect(const struct fb_symbolizer *s, const struct fb_profile *p,
     free(first);
     if (requests->count > 0)
         qsort(requests->items, requests->count, sizeof *requests->items, by_module_and_address);
-}
-
-static void set_line(struct fb_profile *p, struct fb_frame *f, struct fb_symbols *symbols)
-{
-    const char *file;
-    uint32_t line;
-
-    if (!fb_symbols_line(symbols, f->address, &file, &line))
-        return;
-    f->file = fb_strings_put_z(&p->strings, file);
-    f->line = line;
 }
 
 /* A module whose reader knew no header of its file: now that there is one, the offsets of its
@@ -173,34 +164,17 @@ static void settle_modules(struct fb_profile *p, const struct fb_symbols *symbol
 }
 
 /* Names the n frames of one module; returns how many got none. */
-static size_t name_frames(struct fb_profile *p, struct fb_symbols *symbols,
-                          const struct request *requests, size_t n)
+static size_t name_frames(struct fb_symbolizer *s, struct fb_profile *p, struct fb_symbols *symbols,
+                          struct fb_inlined_chains *chains, const struct request *requests,
+                          size_t n)
 {
-    const struct fb_symbol *last = NULL;
-    uint32_t last_name = 0;
+    struct fb_naming naming = {.p = p, .chains = chains, .with_inlined = !s->no_inlined};
     size_t missed = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        struct fb_frame *f = &p->frames[requests[i].frame];
-        const struct fb_symbol *symbol = fb_symbols_find(symbols, requests[i].address);
-
-        if (symbol && symbol != last) {
-            struct fb_buf name = {0};
-
-            fb_symbol_name(symbol, &name);
-            last = symbol;
-            last_name = fb_strings_put(&p->strings, name.data, name.len);
-            fb_buf_done(&name);
-        }
-        if (symbol) {
-            f->name = last_name;
-            if (symbol->kind == FB_SYMBOL_STUB)
-                f->kind = FB_FRAME_STUB;
-        } else {
-            missed++;
-        }
-        set_line(p, f, symbols);
-    }
+    fb_naming_begin(&naming, symbols);
+    for (size_t i = 0; i < n; i++)
+        missed += !fb_naming_frame(&naming, requests[i].frame);
+    fb_naming_done(&naming);
     return missed;
 }
 
@@ -216,12 +190,14 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "es";
 }
 
-static void name_module(struct fb_symbolizer *s, struct fb_profile *p, struct request *requests,
-                        size_t n, struct fb_symbolize_report *report)
+static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
+                        struct fb_inlined_chains *chains, struct request *requests, size_t n,
+                        struct fb_symbolize_report *report)
 {
     const struct fb_module *module = &p->modules[requests[0].module];
     const char *path = fb_profile_text(p, module->path);
     const struct known_module *known;
+    char *missing;
     size_t missed;
 
     if (strcmp(path, "[kernel.kallsyms]") == 0) /* no file: fb_kernel_name_frames() was there */
@@ -234,7 +210,11 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p, struct re
         return;
     }
     settle_modules(p, known->symbols, requests, n);
-    missed = name_frames(p, known->symbols, requests, n);
+    missed = name_frames(s, p, known->symbols, chains, requests, n);
+    missing = fb_symbols_missing(known->symbols);
+    if (missing)
+        add_note(report, fb_format("'%s': %s", path, missing));
+    free(missing);
     if (missed > 0 && !fb_symbols_whole(known->symbols))
         add_note(report, fb_format("'%s' is stripped: %zu of %zu address%s without a name (its "
                                    "debug symbols have build ID %s)",
@@ -250,7 +230,8 @@ static void count_results(const struct fb_profile *p, struct fb_symbolize_report
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
 
-        if (f->address != 0 && f->name == 0) {
+        report->inlined += f->address != 0 && f->kind == FB_FRAME_INLINED;
+        if (f->address != 0 && f->name == 0 && f->kind != FB_FRAME_INLINED) {
             report->unknown++;
             nowhere += f->module == FB_NO_MODULE || f->module >= p->modules_count;
         }
@@ -268,9 +249,21 @@ static void count_results(const struct fb_profile *p, struct fb_symbolize_report
     }
 }
 
+/* Inlined frames are new in the profile only where some address has any, or had some. */
+static void set_inlined(struct fb_profile *p, const struct fb_inlined_chains *chains)
+{
+    bool had = false;
+
+    for (size_t i = 1; i < chains->frames_count && !had; i++)
+        had = p->frames[i].kind == FB_FRAME_INLINED && p->frames[i].address != 0;
+    if (had || chains->ids_count > 0)
+        fb_profile_inlined_set(p, chains);
+}
+
 void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report)
 {
+    struct fb_inlined_chains chains = {.frames_count = p->frames_count};
     struct requests requests = {0};
     struct fb_err err;
     size_t kernel;
@@ -279,15 +272,19 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
     if (fb_kernel_name_frames(p, &kernel, &err) != FB_OK)
         add_note(ret_report, fb_format("%s; its addresses stay without a name", err.text));
     collect(s, p, &requests, ret_report);
+    chains.of_frame = fb_alloc_array(chains.frames_count, sizeof *chains.of_frame);
     for (size_t i = 0, end; i < requests.count; i = end) {
         for (end = i + 1;
              end < requests.count && requests.items[end].module == requests.items[i].module;)
             end++;
-        name_module(s, p, requests.items + i, end - i, ret_report);
+        name_module(s, p, &chains, requests.items + i, end - i, ret_report);
     }
+    set_inlined(p, &chains);
     ret_report->already_named -= kernel; /* by us, just before the others */
     count_results(p, ret_report);
     free(requests.items);
+    free(chains.of_frame);
+    free(chains.ids);
 }
 
 void fb_symbolize_report_done(struct fb_symbolize_report *report)

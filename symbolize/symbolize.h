@@ -22,11 +22,13 @@ struct fb_symbolizer;
 struct fb_symbolizer_options {
     const char *debug_dir; /* searched before /usr/lib/debug; NULL none; copied */
     bool again;            /* also frames that have a name already              */
+    bool no_inlined;       /* no frames for inlined functions; takes those away that are there */
 };
 
 struct fb_symbolize_report {
     /* Distinct frames with an address: frames = named + already_named + unknown. */
     size_t frames, named, already_named, unknown;
+    size_t inlined;                  /* frames of functions that were inlined into those */
     double samples, unknown_samples; /* weight of all; of those whose leaf is unknown           */
     char **notes; /* one sentence per module that failed or is stripped, no full stop, and one for
                      the addresses outside of all modules */
@@ -38,10 +40,12 @@ struct fb_symbolizer *fb_symbolizer_new(const struct fb_symbolizer_options *opti
 void fb_symbolizer_free(struct fb_symbolizer *s);
 
 /* Names every frame with an address: name (demangled), file and line where the module has them,
- * and kind FB_FRAME_STUB for a PLT entry ("f@plt").  Frame ids stay; frames must not be added to
- * the profile afterwards.  Never fails as a whole: what cannot be named is counted, and its
- * module's reason is a note (missing file, other build ID ...).  One symbolizer, one
- * thread. */
+ * and kind FB_FRAME_STUB for a PLT entry ("f@plt").  Where functions were inlined at the address,
+ * its frame keeps the function that has the code and the line of the call in it, and frames of kind
+ * FB_FRAME_INLINED are put under it (profile/inlined.h).  Stack ids change then; frame ids do where
+ * the profile had such frames before.  Frames must not be added to the profile afterwards.  Never
+ * fails as a whole: what cannot be named is counted, and its module's reason is a note (missing
+ * file, other build ID ...).  One symbolizer, one thread. */
 void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report);
 void fb_symbolize_report_done(struct fb_symbolize_report *report);
