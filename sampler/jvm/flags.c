@@ -42,22 +42,10 @@ static bool table_find(const struct fb_self_read *r, const struct fb_jvm_layout 
                        struct table *ret)
 {
     *ret = (struct table){.reader = r, .layout = l};
-    return l->release >= FB_JVM_RELEASE_FLAG_TYPES && l->flags_at != 0 && l->flag_count_at != 0 &&
-           l->flag_name >= 0 && l->flag_address >= 0 && l->flag_origin >= 0 && l->flag_type >= 0 &&
-           l->flag_size > 0 && l->flag_size <= ENTRY_MAX && get(r, l->flags_at, &ret->at, 8) &&
+    return l->flags_at != 0 && l->flag_count_at != 0 && l->flag_name >= 0 && l->flag_address >= 0 &&
+           l->flag_origin >= 0 && l->flag_type >= 0 && l->flag_size > 0 &&
+           l->flag_size <= ENTRY_MAX && get(r, l->flags_at, &ret->at, 8) &&
            get(r, l->flag_count_at, &ret->count, 8) && ret->at != 0 && ret->count <= FLAGS_MAX;
-}
-
-static struct entry entry_of(const struct fb_jvm_layout *l, const uint8_t *raw)
-{
-    struct entry e;
-
-    memcpy(&e.name, raw + l->flag_name, 8);
-    memcpy(&e.address, raw + l->flag_address, 8);
-    memcpy(&e.type, raw + l->flag_type, 4);
-    memcpy(&e.origin, raw + l->flag_origin, 4);
-    e.origin &= ORIGIN_MASK;
-    return e;
 }
 
 /* A text of printable ASCII, cut where it is longer; false: nothing can be read there. */
@@ -70,6 +58,41 @@ static bool text_get(const struct fb_self_read *r, uint64_t address, char *to, s
         end++;
     to[end] = '\0';
     return end > 0;
+}
+
+/* Where types have names: the number of the one at that address. */
+static uint32_t type_named(const struct fb_self_read *r, const uint8_t *at)
+{
+    static const char *const names[FB_JVM_FLAG_TYPES] = {
+        "bool",     "int",    "uint",   "intx",  "uintx",
+        "uint64_t", "size_t", "double", "ccstr", "ccstrlist",
+    };
+    char name[12];
+    uint64_t address;
+    uint32_t type = 0;
+
+    memcpy(&address, at, 8);
+    if (!text_get(r, address, name, sizeof name))
+        return FB_JVM_FLAG_TYPES;
+    while (type < FB_JVM_FLAG_TYPES && strcmp(name, names[type]) != 0)
+        type++;
+    return type;
+}
+
+static struct entry entry_of(const struct table *t, const uint8_t *raw)
+{
+    const struct fb_jvm_layout *l = t->layout;
+    struct entry e;
+
+    memcpy(&e.name, raw + l->flag_name, 8);
+    memcpy(&e.address, raw + l->flag_address, 8);
+    if (l->release >= FB_JVM_RELEASE_FLAG_TYPES)
+        memcpy(&e.type, raw + l->flag_type, 4);
+    else
+        e.type = type_named(t->reader, raw + l->flag_type);
+    memcpy(&e.origin, raw + l->flag_origin, 4);
+    e.origin &= ORIGIN_MASK;
+    return e;
 }
 
 /* %.6g without stdio is more than flags are worth: they have few digits behind the point. */
@@ -148,7 +171,7 @@ static bool entries_each(const struct table *t, bool (*each)(void *ctx, const st
         if (!get(t->reader, t->at + i * size, raw, n * size))
             return false;
         for (size_t k = 0; k < n; k++) {
-            struct entry e = entry_of(t->layout, raw + k * size);
+            struct entry e = entry_of(t, raw + k * size);
 
             if (e.name != 0 && e.address != 0 && each(ctx, &e))
                 return true;

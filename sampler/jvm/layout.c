@@ -108,8 +108,11 @@ static const struct row rows[] = {
     ROW(symbol_hash, OFFSET, 4, MAY, "Symbol", "_hash_and_refcount"),
 
     ROW(thread_list_at, ADDRESS, 8, MUST, "ThreadsSMRSupport", "_java_thread_list"),
-    ROW(list_length, OFFSET, 4, MUST, "ThreadsList", "_length"),
-    ROW(list_threads, OFFSET, 8, MUST, "ThreadsList", "_threads"),
+    ROW(thread_list_at, ADDRESS, 8, MUST, "Threads", "_thread_list"), /* 11: of threads */
+    ROW(list_length, OFFSET, 4, ONE_OF, "ThreadsList", "_length"),
+    ROW(thread_next, OFFSET, 8, ONE_OF, "JavaThread", "_next"),
+    ROW(list_threads, OFFSET, 8, ONE_OF, "ThreadsList", "_threads"),
+    ROW(thread_next, OFFSET, 8, ONE_OF, "JavaThread", "_next"),
     ROW(thread_osthread, OFFSET, 8, MUST, "JavaThread", "_osthread"),
     ROW(thread_osthread, OFFSET, 8, MUST, "Thread", "_osthread"),
     ROW(thread_stack_base, OFFSET, 8, MUST, "JavaThread", "_stack_base"),
@@ -158,11 +161,16 @@ static const struct row rows[] = {
     ROW(const_has_lines, CONSTANT, 0, MAY, "ConstMethod::_has_linenumber_table", NULL),
     ROW(const_has_lines, CONSTANT, 0, MAY, "ConstMethodFlags::_misc_has_linenumber_table", NULL),
     ROW(pool_source_file, OFFSET, 2, MAY, "ConstantPool", "_source_file_name_index"),
+    ROW(class_source_file, OFFSET, 2, MAY, "InstanceKlass", "_source_file_name_index"), /* 11 */
     ROW(thread_object_handle, SIZE, 0, MAY, "OopHandle", NULL),
     ROW(thread_class_at, ADDRESS, 8, MAY, "vmClasses",
         "_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]"),
     ROW(string_class_at, ADDRESS, 8, MAY, "vmClasses",
         "_klasses[static_cast<int>(vmClassID::String_klass_knum)]"),
+    ROW(thread_class_at, ADDRESS, 8, MAY, "SystemDictionary", /* 11, as the next one */
+        "_well_known_klasses[SystemDictionary::Thread_klass_knum]"),
+    ROW(string_class_at, ADDRESS, 8, MAY, "SystemDictionary",
+        "_well_known_klasses[SystemDictionary::String_klass_knum]"),
     ROW(class_fields, OFFSET, 8, MAY, "InstanceKlass", "_fields"),
     ROW(class_field_count, OFFSET, 2, MAY, "InstanceKlass", "_java_fields_count"),
     ROW(class_field_stream, OFFSET, 8, MAY, "InstanceKlass", "_fieldinfo_stream"),
@@ -171,6 +179,8 @@ static const struct row rows[] = {
     ROW(oop_base_at, ADDRESS, 8, MAY, "CompressedOops", "_narrow_oop._base"), /* before 22 */
     ROW(oop_shift_at, ADDRESS, 4, MAY, "CompressedOops", "_shift"),
     ROW(oop_shift_at, ADDRESS, 4, MAY, "CompressedOops", "_narrow_oop._shift"),
+    ROW(oop_base_at, ADDRESS, 8, MAY, "Universe", "_narrow_oop._base"), /* 11 */
+    ROW(oop_shift_at, ADDRESS, 4, MAY, "Universe", "_narrow_oop._shift"),
     ROW(z_globals_at, ADDRESS, 8, MAY, "ZGlobalsForVMStructs", "_instance_p"),
     ROW(z_load_shift, OFFSET, 8, MAY, "ZGlobalsForVMStructs", "_ZPointerLoadShift"),
     ROW(z_address_offset_mask, OFFSET, 8, MAY, "ZGlobalsForVMStructs", "_ZAddressOffsetMask"),

@@ -73,8 +73,9 @@ struct fb_jvm_layout {
     int32_t symbol_length, symbol_body, symbol_hash;
 
     /* threads */
-    uint64_t thread_list_at; /* ThreadsList* */
+    uint64_t thread_list_at; /* ThreadsList*; 11: JavaThread*, each of which knows the next one */
     int32_t list_length, list_threads;
+    int32_t thread_next; /* 11 */
     int32_t thread_osthread, thread_stack_base, thread_stack_size, thread_anchor;
     int32_t thread_vframes, thread_state, thread_object;
     int32_t thread_continuation, thread_virtual; /* 21+ */
@@ -98,7 +99,7 @@ struct fb_jvm_layout {
     /* What the helper alone reads: lines, names of threads, the manifest, the VM's own counters.
      * Nothing of it must be there. */
     int32_t const_flags, const_bytes, const_has_lines; /* ... of _flags: the bit */
-    int32_t pool_source_file;
+    int32_t pool_source_file, class_source_file;       /* the second: 11 */
     int32_t thread_object_handle;              /* "OopHandle" is the type of thread_object */
     uint64_t thread_class_at, string_class_at; /* InstanceKlass* */
     int32_t class_fields, class_field_count;   /* 17-20: Array<u2>* of FieldInfo, u2 */

@@ -35,8 +35,10 @@ enum {
     FB_JVM_THREAD_IN_NATIVE = 4,
     FB_JVM_THREAD_IN_JAVA = 8,
 
-    /* From 16 on a flag's type is a number (before, a name): the next enum. */
+    /* From 16 on a flag's type is a number (before, a name): the next enum.  And a JavaThread knows
+     * its object by a handle (before, itself). */
     FB_JVM_RELEASE_FLAG_TYPES = 16,
+    FB_JVM_RELEASE_HANDLES = 16,
 
     /* From 23 on the bytes of an array follow its length at once. */
     FB_JVM_RELEASE_DENSE_ARRAYS = 23,

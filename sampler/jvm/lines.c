@@ -147,18 +147,33 @@ uint32_t fb_jvm_line(uint32_t id, int32_t bci)
 }
 
 /* The symbol with the name of the class's file; 0: it has none. */
+/* Where the number of the file's name is: in the pool, or in the class. */
+static bool source_index_at(uint64_t pool, uint64_t *ret_at)
+{
+    const struct fb_jvm_layout *at = fb_jvm_names.layout;
+    bool in_pool = at->pool_source_file >= 0;
+    uint64_t holder = pool;
+
+    if (!in_pool &&
+        (at->class_source_file < 0 || !fb_guard_word(pool + (uint64_t)at->pool_holder, &holder) ||
+         (holder & 7) != 0))
+        return false;
+    *ret_at = holder + (uint32_t)(in_pool ? at->pool_source_file : at->class_source_file);
+    return true;
+}
+
 static uint64_t source_find(uint64_t method)
 {
     const struct fb_jvm_layout *at = fb_jvm_names.layout;
     uint64_t constant;
     uint64_t pool;
     uint64_t symbol;
+    uint64_t where;
     uint32_t index;
 
-    if (at->pool_source_file < 0 ||
-        !fb_guard_word(method + (uint64_t)at->method_const, &constant) || (constant & 7) != 0 ||
+    if (!fb_guard_word(method + (uint64_t)at->method_const, &constant) || (constant & 7) != 0 ||
         !fb_guard_word(constant + (uint64_t)at->const_pool, &pool) || (pool & 7) != 0 ||
-        !number_at(pool + (uint64_t)at->pool_source_file, 2, &index) || index == 0 ||
+        !source_index_at(pool, &where) || !number_at(where, 2, &index) || index == 0 ||
         !fb_guard_word(pool + (uint64_t)at->pool_size + UINT64_C(8) * index, &symbol))
         return 0;
     return (symbol & 7) == 0 ? symbol : 0;

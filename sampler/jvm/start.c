@@ -226,11 +226,27 @@ static enum ready code_read(const struct fb_self_read *r, struct fb_jvm *vm)
     return READY;
 }
 
+/* The first thread of the list, and how many there are (where each knows the next: 2 for more). */
+static bool list_read(const struct fb_self_read *r, const struct fb_jvm_layout *l, uint64_t list,
+                      uint64_t *ret_thread, uint32_t *ret_count)
+{
+    uint64_t members;
+
+    if (l->list_length >= 0)
+        return get_32(r, list, l->list_length, ret_count) &&
+               (*ret_count == 0 ||
+                (get_64(r, list, l->list_threads, &members) && get(r, members, ret_thread, 8)));
+    *ret_thread = list;
+    if (!get_64(r, list, l->thread_next, &members))
+        return false;
+    *ret_count = members == 0 ? 1 : 2;
+    return true;
+}
+
 static enum ready thread_read(const struct fb_self_read *r, struct fb_jvm *vm, uint32_t *ret_count)
 {
     const struct fb_jvm_layout *l = &vm->layout;
     uint64_t list;
-    uint64_t members;
     uint64_t thread;
     uint64_t system;
     uint64_t base;
@@ -239,10 +255,9 @@ static enum ready thread_read(const struct fb_self_read *r, struct fb_jvm *vm, u
 
     if (!get(r, l->thread_list_at, &list, 8))
         return wrong("has no list of threads that can be read");
-    if (list == 0 || !get_32(r, list, l->list_length, ret_count) || *ret_count < THREADS_MIN)
+    if (list == 0 || !list_read(r, l, list, &thread, ret_count) || *ret_count < THREADS_MIN)
         return NOT_YET;
-    if (!get_64(r, list, l->list_threads, &members) || !get(r, members, &thread, 8) ||
-        !get_64(r, thread, l->thread_osthread, &system) ||
+    if (!get_64(r, thread, l->thread_osthread, &system) ||
         !get_64(r, thread, l->thread_stack_base, &base) ||
         !get_64(r, thread, l->thread_stack_size, &size))
         return wrong("has a list of threads that cannot be read");

@@ -87,7 +87,8 @@ static void form_find(void)
     uint64_t string_class;
 
     form.tried = true;
-    if (l->thread_object < 0 || l->thread_object_handle < 0 ||
+    if (l->thread_object < 0 ||
+        (l->release >= FB_JVM_RELEASE_HANDLES && l->thread_object_handle < 0) ||
         !class_of(l->thread_class_at, &thread_class) ||
         !class_of(l->string_class_at, &string_class))
         return;
@@ -153,7 +154,10 @@ static bool object_of(uint64_t thread, uint64_t *ret_object)
     uint64_t handle;
 
     if (!fb_jvm_field_64(thread, fb_jvm.layout.thread_object, &handle) ||
-        !fb_jvm_is_pointer(handle) || !fb_jvm_read_64(handle, ret_object))
+        !fb_jvm_is_pointer(handle))
+        return false;
+    *ret_object = handle;
+    if (fb_jvm.layout.release >= FB_JVM_RELEASE_HANDLES && !fb_jvm_read_64(handle, ret_object))
         return false;
     *ret_object = uncoloured(*ret_object);
     return fb_jvm_is_pointer(*ret_object);
@@ -244,30 +248,28 @@ static bool tid_of(uint64_t thread, uint32_t *ret_tid)
            fb_jvm_field_32(system, l->osthread_tid, ret_tid);
 }
 
+/* The list has the newest first, and tids mostly fall along it: the last ones are added first. */
 static void members_read(uint64_t now_ns)
 {
-    const struct fb_jvm_layout *l = &fb_jvm.layout;
-    uint64_t list;
-    uint64_t threads;
+    struct fb_jvm_members list;
+    struct member *raw;
+    uint64_t first;
     uint64_t thread;
-    uint32_t count;
+    uint32_t count = 0;
     uint32_t tid;
 
     members_ns = now_ns;
     member_count = 0;
-    if (!fb_jvm_read_64(l->thread_list_at, &list) || !fb_jvm_is_pointer(list) ||
-        !fb_jvm_field_32(list, l->list_length, &count) ||
-        !fb_jvm_field_64(list, l->list_threads, &threads) || !fb_jvm_is_pointer(threads))
+    if (!fb_jvm_read_64(fb_jvm.layout.thread_list_at, &first) ||
+        !fb_jvm_members_begin(&list, first) ||
+        !fb_pages_reserve(&members, 2 * THREADS_MAX * sizeof(struct member)))
         return;
-    if (count > THREADS_MAX)
-        count = THREADS_MAX;
-    if (!fb_pages_reserve(&members, count * sizeof(struct member)))
-        return;
-    /* The list has the newest first; tids mostly fall along it. */
-    for (uint32_t i = count; i > 0; i--)
-        if (fb_jvm_read_64(threads + 8 * (uint64_t)(i - 1), &thread) && fb_jvm_is_pointer(thread) &&
-            tid_of(thread, &tid))
-            member_add((int32_t)tid, thread);
+    raw = member_at(THREADS_MAX);
+    while (count < THREADS_MAX && fb_jvm_members_next(&list, &thread))
+        if (fb_jvm_is_pointer(thread) && tid_of(thread, &tid))
+            raw[count++] = (struct member){(int32_t)tid, thread};
+    for (; count > 0; count--)
+        member_add(raw[count - 1].tid, raw[count - 1].thread);
 }
 
 static bool member_find(int32_t tid, uint64_t *ret_thread)

@@ -56,8 +56,8 @@ fuzz_all() {
 arm64_packages() {
     tests/arm64/packages.sh build/arm64 || [ $? = 77 ]
 }
-trixie_packages() {
-    tests/jvm/trixie.sh build/trixie || [ $? = 77 ]
+jdk_packages() {
+    tests/jvm/jdks.sh build/jdks || [ $? = 77 ]
 }
 torture_long() {
     FB_TORTURE_SECONDS=75 ctest --test-dir build/release --output-on-failure -R '^e2e/sampler/torture$'
@@ -67,7 +67,7 @@ stage "format" format
 stage "tests under ASan and UBSan" tests_of dev
 stage "tests of the shipped build" tests_of release -L 'cli|e2e|check'
 stage "an arm64 Debian to test in" arm64_packages
-stage "a JDK 21 to test in" trixie_packages
+stage "other JDKs to test in" jdk_packages
 stage "long runs of the shipped build" env FB_SLOW=1 ctest --test-dir build/release --output-on-failure -L slow
 stage "five minutes of torture" torture_long
 stage "unit tests under TSan" tests_of tsan -L unit

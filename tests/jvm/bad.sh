@@ -11,7 +11,8 @@ natively() {
     FLAMEBANK_HZ=500 timed 60 "$@" > out 2> err || status=$?
     [ $status = 0 ] || fail "$*: status $status: $(cat out err)"
     [ "$(cat out)" = "$expected" ] || fail "$*: $(cat out)"
-    [ "$(wc -l < err)" -le "$most" ] || fail "$*: more than $most sentences: $(cat err)"
+    # On a busy machine it may be above its budget, and say so.
+    [ "$(grep -vc 'it takes fewer samples from now on$' err)" -le "$most" ] || fail "$*: more than $most sentences: $(cat err)"
     ! grep -v '^flamebank: ' err || fail "$*: not ours"
     whole banks/*
     "$flamebank" symbolize banks/* > symbolized 2>&1 || fail "$*: $(cat symbolized)"

@@ -7,8 +7,9 @@ java_home=$(jdk "$release") || skip "no JDK $release"
 javac=$(ls "$java_home/bin/javac" "${FB_JDKS:-/usr/lib/jvm}"/*/bin/javac /usr/lib/jvm/*/bin/javac 2> /dev/null |
     head -1) || true
 [ -n "$javac" ] || skip "no javac"
-"$javac" --release 17 -encoding UTF-8 -d classes "$source_tree"/fixtures/jvm/Named.java || fail javac
-"$javac" --release 17 -d passing "$source_tree"/fixtures/jvm/Passing.java || fail javac
+oldest=$((release < 17 ? release : 17))
+"$javac" --release $oldest -encoding UTF-8 -d classes "$source_tree"/fixtures/jvm/Named.java || fail javac
+"$javac" --release $oldest -d passing "$source_tree"/fixtures/jvm/Passing.java || fail javac
 
 # named SECONDS OPTIONS...: the program under the sampler; its result is its own, and nothing else is said.
 named() {

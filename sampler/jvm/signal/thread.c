@@ -22,26 +22,49 @@ static bool is_own(uint64_t thread, int32_t tid, uint64_t sp)
            fb_jvm_field_64(thread, l->thread_stack_size, &size) && sp < base && base - sp <= size;
 }
 
+bool fb_jvm_members_begin(struct fb_jvm_members *m, uint64_t list)
+{
+    const struct fb_jvm_layout *l = &fb_jvm.layout;
+
+    *m = (struct fb_jvm_members){list, LIST_MAX, l->list_length >= 0};
+    if (!fb_jvm_is_pointer(list))
+        return false;
+    if (!m->is_array)
+        return true;
+    if (!fb_jvm_field_32(list, l->list_length, &m->left) ||
+        !fb_jvm_field_64(list, l->list_threads, &m->next) || !fb_jvm_is_pointer(m->next))
+        return false;
+    if (m->left > LIST_MAX)
+        m->left = LIST_MAX;
+    return true;
+}
+
+bool fb_jvm_members_next(struct fb_jvm_members *m, uint64_t *ret_thread)
+{
+    if (m->left == 0)
+        return false;
+    m->left--;
+    if (m->is_array) {
+        m->next += 8;
+        return fb_jvm_read_64(m->next - 8, ret_thread);
+    }
+    *ret_thread = m->next;
+    return fb_jvm_is_pointer(m->next) &&
+           fb_jvm_field_64(m->next, fb_jvm.layout.thread_next, &m->next);
+}
+
 /* A member of the list at hand; with a hint, that one first. */
 static uint64_t search(const struct fb_jvm_seat *seat, uint64_t list, uint64_t hint, uint64_t sp)
 {
-    const struct fb_jvm_layout *l = &fb_jvm.layout;
     bool hinted = hint != 0 && is_own(hint, seat->tid, sp);
-    uint64_t members;
+    struct fb_jvm_members members;
     uint64_t thread;
-    uint32_t count;
 
-    if (!fb_jvm_is_pointer(list) || !fb_jvm_field_32(list, l->list_length, &count) ||
-        !fb_jvm_field_64(list, l->list_threads, &members) || !fb_jvm_is_pointer(members))
+    if (!fb_jvm_members_begin(&members, list))
         return 0;
-    if (count > LIST_MAX)
-        count = LIST_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!fb_jvm_read_64(members + 8 * (uint64_t)i, &thread))
-            return 0;
+    while (fb_jvm_members_next(&members, &thread))
         if (hinted ? thread == hint : is_own(thread, seat->tid, sp))
             return thread;
-    }
     return 0;
 }
 

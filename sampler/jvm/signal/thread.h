@@ -5,8 +5,8 @@
  * A JavaThread is accepted only as a member of the JVM's list of threads whose OSThread has this
  * thread's id and whose stack this is; its vtable pointer is remembered, and from then on the same
  * address is accepted while vtable, id and stack still agree.  The list is read again when it is
- * another one (HotSpot makes a new list for every thread that comes or goes), so that threads which
- * are none cost a few loads. */
+ * another one (HotSpot makes a new list for every thread that comes or goes; that of 11 begins with
+ * another thread when one comes), so that threads which are none cost a few loads. */
 #ifndef FB_SAMPLER_JVM_SIGNAL_THREAD_H
 #define FB_SAMPLER_JVM_SIGNAL_THREAD_H
 
@@ -35,6 +35,16 @@ struct fb_jvm_view {
     uint64_t caller_pc;
     uint64_t caller_fp;
 };
+
+/* The members of a list of threads, bounded: begin, then next until it is false. */
+struct fb_jvm_members {
+    uint64_t next; /* where it is told, or, where each knows the next one, that itself */
+    uint32_t left;
+    bool is_array;
+};
+
+bool fb_jvm_members_begin(struct fb_jvm_members *m, uint64_t list);
+bool fb_jvm_members_next(struct fb_jvm_members *m, uint64_t *ret_thread);
 
 /* hint: the JavaThread that a register says there is, or 0. */
 void fb_jvm_view_take(struct fb_jvm_view *view, struct fb_jvm_seat *seat, uint64_t hint,

@@ -181,9 +181,52 @@ static void a_table_of_flags_that_cannot_be_is_left_alone(void **ctx)
     layout.flag_size = sizeof(struct flag);
     layout.flags_at = 64;
     assert_false(fb_jvm_flag_bool(&reader, &layout, "UseSerialGC", &value));
+    fb_self_read_close(&reader);
+}
+
+static void see(void *ctx, const struct fb_jvm_flag *flag)
+{
+    (void)sprintf((char *)ctx + strlen(ctx), "%s=%s\n", flag->name, flag->value);
+}
+
+/* Before 16 a flag says its type by a name. */
+static void types_of_flags_may_be_texts(void **ctx)
+{
+    struct {
+        const char *type, *name;
+        const void *address;
+        uint32_t origin;
+    } old[] = {
+        {"bool", "UseSerialGC", &serial, FB_JVM_FLAG_COMMAND_LINE},
+        {"size_t", "MaxHeapSize", &heap_size, FB_JVM_FLAG_ERGONOMIC},
+        {"intx", "SomeIntx", &intx, FB_JVM_FLAG_CONFIG_FILE},
+        {"ccstrlist", "SomeText", &text, FB_JVM_FLAG_ATTACHED},
+        {"boolean", "OfAnUnknownType", &serial, FB_JVM_FLAG_COMMAND_LINE},
+        {(const char *)16, "OfNoType", &serial, FB_JVM_FLAG_COMMAND_LINE},
+    };
+    const void *start = old;
+    uint64_t count = sizeof old / sizeof old[0];
+    struct fb_self_read reader;
+    struct fb_jvm_layout layout;
+    char told[1024] = "";
+    bool value;
+
+    (void)ctx;
     layout_make(&layout);
-    layout.release = 11; /* types were texts */
-    assert_false(fb_jvm_flag_bool(&reader, &layout, "UseSerialGC", &value));
+    layout.release = 11;
+    layout.flags_at = address_of(&start);
+    layout.flag_count_at = address_of(&count);
+    layout.flag_type = 0;
+    layout.flag_name = 8;
+    layout.flag_address = 16;
+    layout.flag_origin = 24;
+    layout.flag_size = sizeof old[0];
+    fb_self_read_open(&reader);
+    assert_true(fb_jvm_flag_bool(&reader, &layout, "UseSerialGC", &value) && value);
+    assert_false(fb_jvm_flag_bool(&reader, &layout, "MaxHeapSize", &value));
+    assert_true(fb_jvm_flags_each(&reader, &layout, see, told));
+    assert_string_equal(told, "UseSerialGC=true\nMaxHeapSize=268435456\n"
+                              "SomeIntx=-1234567890123\nSomeText=/some/path with blanks\n");
     fb_self_read_close(&reader);
 }
 
@@ -315,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_are_told_by_who_set_them_and_agents_without_their_options),
         cmocka_unit_test(a_table_of_flags_that_cannot_be_is_left_alone),
+        cmocka_unit_test(types_of_flags_may_be_texts),
         cmocka_unit_test(numbers_are_found_by_name_and_added_up),
         cmocka_unit_test(a_table_may_be_anything_and_may_go),
     };

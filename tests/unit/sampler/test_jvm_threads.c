@@ -13,6 +13,7 @@
 #include "sampler/fault.h"
 #include "sampler/jvm/fields.h"
 #include "sampler/jvm/layout_known.h"
+#include "sampler/jvm/signal/thread.h"
 #include "sampler/jvm/signal/vm.h"
 #include "sampler/jvm/threads.h"
 #include "sampler/real.h"
@@ -69,6 +70,7 @@ struct java_thread {
     uint64_t vtable;
     struct system_thread *system;
     uint64_t *object; /* the handle */
+    struct java_thread *next;
 };
 
 static struct {
@@ -305,6 +307,46 @@ static void whole_names_are_read_where_comm_agrees(void **ctx)
     assert_string_equal(name, "grpc-default-worker-ELG-1-7");
 }
 
+/* As JDK 11 has its threads: each knows the next one, and its object itself. */
+static void threads_may_be_a_chain(void **ctx)
+{
+    char name[FB_JVM_THREAD_NAME];
+    uint64_t *handles[THREADS];
+    struct fb_jvm_members m;
+    uint64_t thread;
+    unsigned n = 0;
+
+    (void)ctx;
+    front_set();
+    fb_jvm.layout.release = 11;
+    fb_jvm.layout.list_length = fb_jvm.layout.list_threads = FB_JVM_ABSENT;
+    fb_jvm.layout.thread_next = offsetof(struct java_thread, next);
+    list_at = fake_address(&threads[0]);
+    for (int i = 0; i < THREADS; i++) {
+        threads[i].next = i + 1 < THREADS ? &threads[i + 1] : NULL;
+        handles[i] = threads[i].object;
+        threads[i].object = (uint64_t *)(uintptr_t)*handles[i];
+    }
+    assert_true(fb_jvm_members_begin(&m, list_at));
+    while (fb_jvm_members_next(&m, &thread))
+        assert_true(thread == fake_address(&threads[n++]));
+    assert_int_equal(n, THREADS);
+    assert_true(name_of(1000, "grpc-default-wo", name));
+    assert_string_equal(name, "grpc-default-worker-ELG-1-7");
+    threads[THREADS - 1].next = &threads[0]; /* one that ends nowhere is bounded */
+    assert_true(fb_jvm_members_begin(&m, list_at));
+    for (n = 0; fb_jvm_members_next(&m, &thread); n++)
+        assert_true(n < 1 << 20);
+    threads[1].next = (struct java_thread *)(uintptr_t)24; /* or leads to what cannot be read */
+    assert_true(fb_jvm_members_begin(&m, list_at));
+    for (n = 0; fb_jvm_members_next(&m, &thread); n++)
+        assert_true(n < 2);
+    for (int i = 0; i < THREADS; i++)
+        threads[i].object = handles[i];
+    layout_make();
+    list_at = fake_address(&list);
+}
+
 /* Whatever the objects are, and whichever load fails: a name that agrees, or none. */
 static void objects_that_are_gone_have_no_name(void **ctx)
 {
@@ -349,6 +391,7 @@ int main(void)
         cmocka_unit_test(comm_agrees_with_its_name_alone),
         cmocka_unit_test(fields_are_found_in_both_forms),
         cmocka_unit_test(whole_names_are_read_where_comm_agrees),
+        cmocka_unit_test(threads_may_be_a_chain),
         cmocka_unit_test(objects_that_are_gone_have_no_name),
     };
 
