@@ -1,123 +1,31 @@
-/* file_frame.c - section headers of a file by pread.  See file_frame.h. */
+/* file_frame.c - a section copied, and its records sorted.  See file_frame.h. */
 #include "sampler/file_frame.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-enum {
-    PHDRS_MAX = 64,
-    SECTIONS_MAX = 4096,
-    NAME_MAX_BYTES = 16,
-    NOTES_MAX = 4096,
-};
+#include "sampler/module_file.h"
 
-struct file {
-    int fd;
-    ElfW(Ehdr) header;
-    ElfW(Shdr) names; /* the section of section names */
-};
-
-static bool read_at(int fd, void *to, size_t size, uint64_t at)
-{
-    uint8_t *bytes = to;
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t n = pread(fd, bytes + done, size - done, (off_t)(at + done));
-
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
-/* --- is it the file that is mapped? -------------------------------------- */
-
-static bool same_headers(const struct file *file, const ElfW(Phdr) * phdrs, size_t count)
-{
-    ElfW(Phdr) theirs[PHDRS_MAX];
-
-    return count <= PHDRS_MAX && file->header.e_phnum == count &&
-           file->header.e_phentsize == sizeof theirs[0] &&
-           read_at(file->fd, theirs, count * sizeof theirs[0], file->header.e_phoff) &&
-           memcmp(theirs, phdrs, count * sizeof theirs[0]) == 0;
-}
-
-static bool same_build_id(const struct file *file, const struct fb_image *image,
-                          const ElfW(Phdr) * phdrs, size_t count)
-{
-    uint8_t notes[NOTES_MAX];
-
-    for (size_t i = 0; i < count && image->build_id_size > 0; i++) {
-        size_t size = phdrs[i].p_filesz < sizeof notes ? phdrs[i].p_filesz : sizeof notes;
-
-        if (phdrs[i].p_type == PT_NOTE && read_at(file->fd, notes, size, phdrs[i].p_offset) &&
-            memmem(notes, size, image->build_id, image->build_id_size) != NULL)
-            return true;
-    }
-    return image->build_id_size == 0;
-}
-
-/* --- sections ------------------------------------------------------------- */
-
-static bool section_get(const struct file *file, unsigned i, ElfW(Shdr) * ret_section)
-{
-    return read_at(file->fd, ret_section, sizeof *ret_section,
-                   file->header.e_shoff + i * sizeof *ret_section);
-}
-
-static bool file_open(const char *path, struct file *ret_file)
-{
-    struct file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    bool ok = file.fd >= 0 && read_at(file.fd, &file.header, sizeof file.header, 0) &&
-              memcmp(file.header.e_ident, ELFMAG, SELFMAG) == 0 &&
-              file.header.e_ident[EI_CLASS] == ELFCLASS64 &&
-              file.header.e_shentsize == sizeof file.names && file.header.e_shnum <= SECTIONS_MAX &&
-              file.header.e_shstrndx < file.header.e_shnum &&
-              section_get(&file, file.header.e_shstrndx, &file.names);
-
-    if (!ok && file.fd >= 0)
-        close(file.fd);
-    *ret_file = file;
-    return ok;
-}
-
-static bool section_find(const struct file *file, const char *name, ElfW(Shdr) * ret_section)
-{
-    char text[NAME_MAX_BYTES];
-    size_t length = strlen(name) + 1;
-
-    for (unsigned i = 0; i < file->header.e_shnum; i++)
-        if (section_get(file, i, ret_section) && ret_section->sh_type != SHT_NOBITS &&
-            ret_section->sh_name < file->names.sh_size &&
-            read_at(file->fd, text, length, file->names.sh_offset + ret_section->sh_name) &&
-            memcmp(text, name, length) == 0)
-            return true;
-    return false;
-}
-
-static bool section_copy(const struct file *file, const ElfW(Shdr) * section,
+static bool section_copy(const struct fb_module_file *file, const ElfW(Shdr) * section,
                          struct fb_pages *ret_bytes)
 {
     if (section->sh_size == 0 || section->sh_size > FB_FILE_FRAME_MAX ||
         !fb_pages_map(ret_bytes, section->sh_size))
         return false;
-    if (read_at(file->fd, ret_bytes->data, section->sh_size, section->sh_offset))
+    if (fb_module_file_read(file, ret_bytes->data, section->sh_size, section->sh_offset))
         return true;
     fb_pages_free(ret_bytes);
     return false;
 }
 
-static enum fb_file_found section_read(const struct file *file, const struct fb_image *image,
-                                       const char *name, struct fb_file_frame *ret_frame)
+static enum fb_file_found section_read(const struct fb_module_file *file,
+                                       const struct fb_image *image, const char *name,
+                                       struct fb_file_frame *ret_frame)
 {
     ElfW(Shdr) section;
     struct fb_file_frame frame = {.count = 0};
 
-    if (!section_find(file, name, &section))
+    if (!fb_module_file_section_find(file, name, &section))
         return FB_FILE_NONE;
     if (section.sh_flags & SHF_COMPRESSED)
         return FB_FILE_COMPRESSED;
@@ -188,14 +96,13 @@ enum fb_file_found fb_file_frame_read(const char *path, const struct fb_image *i
                                       const ElfW(Phdr) * phdrs, size_t count, const char *section,
                                       struct fb_file_frame *ret_frame)
 {
-    enum fb_file_found found = FB_FILE_NONE;
-    struct file file;
+    enum fb_file_found found;
+    struct fb_module_file file;
 
-    if (!file_open(path, &file))
+    if (!fb_module_file_open(path, image, phdrs, count, &file))
         return FB_FILE_NONE;
-    if (same_headers(&file, phdrs, count) && same_build_id(&file, image, phdrs, count))
-        found = section_read(&file, image, section, ret_frame);
-    close(file.fd);
+    found = section_read(&file, image, section, ret_frame);
+    fb_module_file_close(&file);
     if (found == FB_FILE_READ && !index_make(ret_frame, image->bias)) {
         fb_file_frame_free(ret_frame);
         return FB_FILE_NONE;
