@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "diff/around.h"
 #include "diff/state.h"
 #include "diff/unknown.h"
 
@@ -502,6 +503,17 @@ static void unsteady_settle(struct fb_diff *diff, size_t step)
             out->on_ms = true;
 }
 
+static void around_rows(struct fb_diff *diff, size_t step)
+{
+    struct fb_around around;
+
+    fb_around_measure(diff, step, &around);
+    fb_rename_rows(diff, step, &around);
+    fb_caller_rows(diff, step, &around);
+    fb_mover_rows(diff, step);
+    fb_around_done(&around);
+}
+
 static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
 {
     struct fb_diff_state *state = diff->state;
@@ -534,6 +546,8 @@ static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
             continue;
         fb_layer_rows(diff, i);
         fb_frame_rows(diff, i);
+        if (!state->in->keys)
+            around_rows(diff, i);
     }
     return FB_OK;
 }
@@ -598,6 +612,9 @@ void fb_diff_free(struct fb_diff *diff)
         rows_free(s->boundaries, s->boundaries_count);
         rows_free(s->sums, s->sums_count);
         rows_free(s->frames, s->frames_count);
+        rows_free(s->callers, s->callers_count);
+        free(s->renames);
+        free(s->movers);
     }
     free(diff->steps);
     for (size_t i = 0; i < diff->notes_count; i++)

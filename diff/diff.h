@@ -114,6 +114,15 @@ struct fb_diff_side {
     uint32_t hit_seconds;
 };
 
+/* How a frame's change reads beside its callers' (callers.c). */
+enum fb_move {
+    FB_MOVE_NONE,    /* they followed, or there is none                                        */
+    FB_MOVE_INLINED, /* they stayed as a whole, and their own time took over what the frame lost,
+                        or gave what it won                                                     */
+    FB_MOVE_WITHIN,  /* they stayed as a whole: other code of theirs took over                 */
+    FB_MOVE_TOOK,    /* it is such a caller itself: its time moved against that of `partner`   */
+};
+
 struct fb_diff_row {
     char *name;     /* layer, function or metric                                  */
     uint32_t id;    /* layer index, function id, key, or enum fb_diff_metric      */
@@ -134,6 +143,34 @@ struct fb_diff_row {
     bool on_share;      /* d is of the share of samples, not of ms per request        */
     bool is_total;      /* the sum of all layers: the last layer row                  */
     bool is_moved; /* a layer that differs and whose boundaries did not follow: inlining moved it */
+    enum fb_move move;   /* of frames                                              */
+    size_t callers;      /* of frames that changed: index in step->callers; SIZE_MAX none */
+    const char *partner; /* of FB_MOVE_TOOK: the function that was inlined, borrowed  */
+    const char *renamed; /* of frames: the name that it may have in the other arm, borrowed; NULL */
+};
+
+/* A function that one arm alone has, and one that the other alone has, with names, callers, callees
+ * and shares alike: a suggestion, nothing is merged. */
+struct fb_diff_rename {
+    uint32_t from, to;              /* functions: of the control, of the variant     */
+    double share_from, share_to;    /* inclusive, 0..1                               */
+    double names, callers, callees; /* how alike, 0..1                               */
+    bool is_ambiguous;              /* another function would do as well             */
+};
+
+/* The frames that moved most, sorted out. */
+enum fb_mover_kind {
+    FB_MOVER_MORE,
+    FB_MOVER_LESS,
+    FB_MOVER_NEW,
+    FB_MOVER_GONE,
+    FB_MOVER_MOVED,   /* by inlining, or within its callers: no change of cost */
+    FB_MOVER_RENAMED, /* perhaps */
+};
+struct fb_diff_mover {
+    size_t frame; /* of step->frames */
+    enum fb_mover_kind kind;
+    bool is_judged; /* false: one pair of JVMs, which ranks frames */
 };
 
 enum fb_diff_metric {
@@ -177,6 +214,13 @@ struct fb_diff_step {
     /* or by the input's keys */
     struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
     size_t frames_count, frames_tested;
+    struct fb_diff_row *callers; /* inclusive: the stacks of the callers of frames that changed;
+                                    `id` is one such frame, frames[].callers says which are its */
+    size_t callers_count;
+    struct fb_diff_rename *renames; /* the largest first */
+    size_t renames_count;
+    struct fb_diff_mover *movers; /* by |change| */
+    size_t movers_count;
     double samples_control, samples_variant;
     double unknown_control, unknown_variant; /* share of [unknown] leaf frames           */
     const char *denial; /* why nothing in this step is judged, "" if it is              */
@@ -242,6 +286,11 @@ void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int
                             const uint32_t *key_of_node, size_t keys,
                             struct fb_diff_shares *ret_shares);
 void fb_diff_shares_done(struct fb_diff_shares *shares);
+
+/* The 95 % intervals of the inclusive shares of some nodes (by rising id) in a span of a profile
+ * with times; lo and hi are yours, count long. */
+void fb_diff_shares_of_nodes(const struct fb_diff_input *in, int64_t from_ns, int64_t to_ns,
+                             const uint32_t *nodes, size_t count, double *lo, double *hi);
 
 /* What is asked of a diff that was made. */
 #include "diff/contrast.h"

@@ -87,6 +87,14 @@ double fb_floor_frame(const struct fb_floors *measured)
     return isnan(own) ? 0.12 : own;
 }
 
+/* Sd between same-arm runs beyond counting (docs/statistics.md, 5). */
+double fb_floor_jvm_frame(bool is_inclusive, double samples)
+{
+    if (!is_inclusive)
+        return samples < 50 ? 0.83 : 0.34;
+    return samples < 50 ? 0.33 : samples < 150 ? 0.17 : samples < 500 ? 0.09 : 0.05;
+}
+
 double fb_floor_assumed_deff(enum fb_floor_kind kind, double p)
 {
     if (kind == FB_FLOOR_JIT)

@@ -39,6 +39,9 @@ double fb_floor_cpu(const struct fb_floors *measured, uint32_t health, double wi
 /* tau of one frame of a native arm. */
 double fb_floor_frame(const struct fb_floors *measured);
 
+/* tau of one frame of a JVM arm, by its samples in a run: every process inlines other methods. */
+double fb_floor_jvm_frame(bool is_inclusive, double samples);
+
 /* The design effect assumed of a share p when a profile has no times. */
 double fb_floor_assumed_deff(enum fb_floor_kind kind, double p);
 

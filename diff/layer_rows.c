@@ -48,6 +48,21 @@ static enum fb_floor_kind row_kind(const struct fb_diff_state *state, size_t row
     return kind;
 }
 
+void fb_layer_pair_close(const struct fb_diff_state *state, const struct fb_step_state *s,
+                         size_t pair, struct fb_layer_pair *p)
+{
+    double control_ms = fb_state_window(state, s, pair, false)->cost.ms;
+    double variant_ms = fb_state_window(state, s, pair, true)->cost.ms;
+
+    p->d_share = p->d_ms = p->half_share = p->half_ms = NAN;
+    if (!(p->control.p > 0 && p->variant.p > 0))
+        return;
+    p->d_share = log(p->variant.p / p->control.p);
+    p->half_share = fb_verdict_pair_half(p->control.ln_half, p->variant.ln_half);
+    p->d_ms = p->d_share + log(variant_ms / control_ms);
+    p->half_ms = fb_verdict_pair_half(p->control.ln_half_cost, p->variant.ln_half_cost);
+}
+
 static void pair_measure(const struct fb_diff_state *state, const struct fb_step_state *s,
                          size_t layer, size_t pair, uint32_t *cells, double *x)
 {
@@ -63,13 +78,7 @@ static void pair_measure(const struct fb_diff_state *state, const struct fb_step
         fb_window_layer_series(w[a], layer, cells, x, &series);
         fb_share_measure(&w[a]->grid, &series, kind, shares[a]);
     }
-    p->d_share = p->d_ms = p->half_share = p->half_ms = NAN;
-    if (!(p->control.p > 0 && p->variant.p > 0))
-        return;
-    p->d_share = log(p->variant.p / p->control.p);
-    p->half_share = fb_verdict_pair_half(p->control.ln_half, p->variant.ln_half);
-    p->d_ms = p->d_share + log(w[1]->cost.ms / w[0]->cost.ms);
-    p->half_ms = fb_verdict_pair_half(p->control.ln_half_cost, p->variant.ln_half_cost);
+    fb_layer_pair_close(state, s, pair, p);
 }
 
 void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
@@ -96,25 +105,33 @@ void fb_layer_pairs_measure(struct fb_diff *diff, size_t step)
     free(x);
 }
 
-/* Squared deviations of the paired d's from their step's mean, over the healthy steps. */
+/* Adds the squared deviations of the paired d's from their mean. */
+static void pairs_pool(const struct fb_layer_pair *p, size_t count, bool on_ms,
+                       struct fb_pair_pool *pool)
+{
+    double k = (double)count, mean = 0, sum2 = 0;
+
+    if (count < 2)
+        return;
+    for (size_t j = 0; j < count; j++)
+        mean += (on_ms ? p[j].d_ms : p[j].d_share) / k;
+    for (size_t j = 0; j < count; j++)
+        sum2 += pow((on_ms ? p[j].d_ms : p[j].d_share) - mean, 2);
+    if (isnan(sum2))
+        return;
+    pool->sum2 += sum2;
+    pool->df += k - 1;
+}
+
+/* Over the healthy steps. */
 static void layer_pool(const struct fb_diff *diff, size_t layer, bool on_ms,
-                       struct fb_evidence *evidence)
+                       struct fb_pair_pool *pool)
 {
     for (size_t i = 0; i < diff->steps_count; i++) {
         const struct fb_step_state *s = &diff->state->steps[i];
-        const struct fb_layer_pair *p = s->layers + layer * s->pairs_count;
-        double k = (double)s->pairs_count, mean = 0, sum2 = 0;
 
-        if (diff->steps[i].denial[0] || s->pairs_count < 2)
-            continue;
-        for (size_t j = 0; j < s->pairs_count; j++)
-            mean += (on_ms ? p[j].d_ms : p[j].d_share) / k;
-        for (size_t j = 0; j < s->pairs_count; j++)
-            sum2 += pow((on_ms ? p[j].d_ms : p[j].d_share) - mean, 2);
-        if (isnan(sum2))
-            continue;
-        evidence->pooled_sum2 += sum2;
-        evidence->pooled_df += k - 1;
+        if (!diff->steps[i].denial[0])
+            pairs_pool(s->layers + layer * s->pairs_count, s->pairs_count, on_ms, pool);
     }
 }
 
@@ -135,14 +152,14 @@ static bool is_bursty(const struct fb_layer_pair *p, size_t count)
     return false;
 }
 
-static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb_diff_row *row)
+void fb_layer_pairs_judge(struct fb_diff *diff, size_t step, const struct fb_layer_pair *p,
+                          double tau, const struct fb_pair_pool *pool, struct fb_diff_row *row)
 {
     const struct fb_step_state *s = &diff->state->steps[step];
-    const struct fb_layer_pair *p = s->layers + layer * s->pairs_count;
     bool on_ms = diff->steps[step].on_ms;
     double *d = fb_alloc_array(s->pairs_count, sizeof *d), n = 0, deff = row->control.deff;
     double *half = fb_alloc_array(s->pairs_count, sizeof *half);
-    double share = (row->control.share + row->variant.share) / 2;
+    struct fb_pair_pool own = {0};
     struct fb_judged judged;
     struct fb_evidence e = {.d = d, .half = half, .pairs = s->pairs_count};
 
@@ -154,16 +171,33 @@ static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb
               fb_state_window(diff->state, s, i, true)->grid.effective) /
              (2 * (double)s->pairs_count);
     }
-    e.tau = row->floor = row_floor(diff, s, row_kind(diff->state, layer), share, on_ms);
+    if (!pool)
+        pairs_pool(p, s->pairs_count, on_ms, &own);
+    e.pooled_sum2 = pool ? pool->sum2 : own.sum2;
+    e.pooled_df = pool ? pool->df : own.df;
+    e.tau = row->floor = tau;
     e.delta = diff->options.delta_share;
-    layer_pool(diff, layer, on_ms, &e);
     fb_verdict_judge(&e, &judged);
     fb_row_take(row, &judged);
     if (!isnan(row->variant.deff))
         deff = isnan(deff) ? row->variant.deff : (deff + row->variant.deff) / 2;
-    row->mde = fb_verdict_mde(share, deff, n, e.tau, s->pairs_count);
+    row->mde = fb_verdict_mde((row->control.share + row->variant.share) / 2, deff, n, e.tau,
+                              s->pairs_count);
     free(d);
     free(half);
+}
+
+static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb_diff_row *row)
+{
+    const struct fb_step_state *s = &diff->state->steps[step];
+    bool on_ms = diff->steps[step].on_ms;
+    double share = (row->control.share + row->variant.share) / 2;
+    struct fb_pair_pool pool = {0};
+
+    layer_pool(diff, layer, on_ms, &pool);
+    fb_layer_pairs_judge(diff, step, s->layers + layer * s->pairs_count,
+                         row_floor(diff, s, row_kind(diff->state, layer), share, on_ms), &pool,
+                         row);
 }
 
 static bool is_missing_somewhere(const struct fb_layer_pair *p, size_t count)

@@ -261,15 +261,6 @@ static void sum_fill(struct node_sum *sum, size_t wanted)
     free(samples_all[1]);
 }
 
-/* Sd between same-arm runs of a JVM frame beyond counting, by samples a run (docs/statistics.md).
- */
-static double jvm_floor(int kind, double samples)
-{
-    if (kind == 0)
-        return samples < 50 ? 0.83 : 0.34;
-    return samples < 50 ? 0.33 : samples < 150 ? 0.17 : samples < 500 ? 0.09 : 0.05;
-}
-
 static void frame_runs(const struct node_sum *sum, int kind, size_t node,
                        struct fb_frame_run *const runs[2])
 {
@@ -305,7 +296,7 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
         sum->hits[kind][node] < FB_FRAMES_HITS_MIN)
         return 2;
     if (o->is_jvm)
-        tau = jvm_floor(kind, (samples[0] + samples[1]) / (2 * (double)sum->pairs));
+        tau = fb_floor_jvm_frame(kind == 1, (samples[0] + samples[1]) / (2 * (double)sum->pairs));
     frame_runs(sum, kind, node, runs);
     fb_frame_test_native(runs[0], runs[1], sum->pairs,
                          sum->on_ms ? hypot(tau, sum->cost_floor) : tau, &test);

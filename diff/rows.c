@@ -127,7 +127,8 @@ void fb_row_init(struct fb_diff_row *row, const char *name, uint32_t id)
                                 .floor = NAN,
                                 .mde = NAN,
                                 .bound = NAN,
-                                .reason = ""};
+                                .reason = "",
+                                .callers = SIZE_MAX};
 }
 
 void fb_row_changes(struct fb_diff_row *row)

@@ -4,6 +4,7 @@
  *     metric_rows.c  CPU per request, latency ...: fb_metric_rows()
  *     layer_rows.c   fb_layer_pairs_measure() of every step, then fb_layer_rows()
  *     frame_rows.c   fb_frame_rows()
+ *     callers.c, renames.c, movers.c   what stands around the frames (around.h)
  *     nodes.c        fb_diff_nodes() */
 #ifndef FB_DIFF_STATE_H
 #define FB_DIFF_STATE_H
@@ -18,6 +19,11 @@ struct fb_layer_pair {
     struct fb_share control, variant;
     double d_share, d_ms; /* NAN where one of the arms has none */
     double half_share, half_ms;
+};
+
+/* The variance between pairs: squared deviations of their d's from the mean, and degrees. */
+struct fb_pair_pool {
+    double sum2, df;
 };
 
 /* Differences of the arms' shares of nameless leaves (unknown.h). */
@@ -78,6 +84,14 @@ void fb_row_take(struct fb_diff_row *row, const struct fb_judged *judged);
 /* A row that one arm alone has.  shares: of the living side, by pair. */
 void fb_row_absent(const struct fb_diff_state *state, const struct fb_step_state *s,
                    struct fb_diff_row *row, const struct fb_share *shares, bool living_is_variant);
+
+/* The d's of a pair whose two shares are measured. */
+void fb_layer_pair_close(const struct fb_diff_state *state, const struct fb_step_state *s,
+                         size_t pair, struct fb_layer_pair *p);
+/* Interval, verdict and mde of a row of these pairs; its sides are filled.  tau: floor of one run;
+ * pool NULL: of these pairs alone. */
+void fb_layer_pairs_judge(struct fb_diff *diff, size_t step, const struct fb_layer_pair *p,
+                          double tau, const struct fb_pair_pool *pool, struct fb_diff_row *row);
 
 void fb_metric_rows(struct fb_diff *diff, size_t step);
 void fb_layer_pairs_measure(struct fb_diff *diff, size_t step);
