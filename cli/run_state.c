@@ -170,10 +170,16 @@ static void put_number(struct fb_buf *out, double value)
         fb_buf_puts(out, "\tn/a");
 }
 
+/* The window is the generator's own, where it states one to better than a second: it has begun
+ * before its load, and may have gone on after it. */
 static void row_put(struct fb_buf *out, const struct fb_run_segment *s,
                     const struct fb_run_done *done, const struct fb_step *g)
 {
-    fb_buf_printf(out, "%s\t%" PRId64 "\t%" PRId64 "\t%d", s->name, done->start_ns, done->end_ns,
+    bool states_it = g && g->grain_s < 1 && g->start_ns >= done->start_ns &&
+                     g->start_ns < g->end_ns && g->end_ns <= done->end_ns;
+
+    fb_buf_printf(out, "%s\t%" PRId64 "\t%" PRId64 "\t%d", s->name,
+                  states_it ? g->start_ns : done->start_ns, states_it ? g->end_ns : done->end_ns,
                   s->warmup ? 1 : 0);
     put_number(out, s->rate);
     put_number(out, g && isfinite(g->secs) ? g->secs : s->seconds);

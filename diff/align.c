@@ -200,12 +200,37 @@ static bool has_rate(const struct fb_step *s)
     return s->offered > 0;
 }
 
+/* The one mode of all steps that have one; NULL where there are several, or none. */
+static const char *mode_of(const struct fb_steps *steps)
+{
+    const char *mode = NULL;
+
+    for (size_t i = 0; i < steps->count; i++) {
+        if (steps->items[i].mode[0] == '\0')
+            continue;
+        if (mode != NULL && strcmp(mode, steps->items[i].mode) != 0)
+            return NULL;
+        mode = steps->items[i].mode;
+    }
+    return mode;
+}
+
+/* Arms that are each driven in one mode, and not in the same one, are compared over their rates:
+ * the mode is what differs.  Else a step is matched within its mode. */
+static bool modes_are_the_lever(const struct fb_steps *a, const struct fb_steps *b)
+{
+    const char *of_a = mode_of(a), *of_b = mode_of(b);
+
+    return of_a != NULL && of_b != NULL && strcmp(of_a, of_b) != 0;
+}
+
 /* How far apart two steps are; INFINITY where they are no match. */
-static double step_distance(const struct fb_step *a, const struct fb_step *b)
+static double step_distance(const struct fb_step *a, const struct fb_step *b, bool any_mode)
 {
     double d;
 
-    if (a->warmup != b->warmup || (a->mode[0] && b->mode[0] && strcmp(a->mode, b->mode) != 0))
+    if (a->warmup != b->warmup ||
+        (!any_mode && a->mode[0] && b->mode[0] && strcmp(a->mode, b->mode) != 0))
         return INFINITY;
     if (!has_rate(a) || !has_rate(b))
         return strcmp(a->name, b->name) == 0 ? 0 : INFINITY;
@@ -218,6 +243,7 @@ static size_t match_column(struct fb_matching *m, const struct fb_steps *referen
                            const struct fb_steps *steps, size_t column)
 {
     bool *used = fb_alloc_array(steps->count, sizeof *used);
+    bool any_mode = modes_are_the_lever(reference, steps);
     size_t matched = 0;
 
     for (size_t i = 0; i < reference->count; i++) {
@@ -225,7 +251,8 @@ static size_t match_column(struct fb_matching *m, const struct fb_steps *referen
         double best_distance = INFINITY;
 
         for (size_t j = 0; j < steps->count; j++) {
-            double d = used[j] ? INFINITY : step_distance(&reference->items[i], &steps->items[j]);
+            double d = used[j] ? INFINITY
+                               : step_distance(&reference->items[i], &steps->items[j], any_mode);
 
             if (d < best_distance) {
                 best_distance = d;

@@ -38,7 +38,8 @@ struct fb_matching {
 };
 
 /* Steps of the first control in its order; the others matched by offered rate (nearest, within
- * 0.5 %), without rates by name, and if no name agrees, by order.  Warm-ups match warm-ups. */
+ * 0.5 %), without rates by name, and if no name agrees, by order.  Warm-ups match warm-ups, and
+ * steps those of their mode, unless the mode is what differs between the arms. */
 void fb_matching_by_rate(const struct fb_diff_input *in, const struct fb_lineup *lineup,
                          struct fb_matching *ret_matching);
 /* By options->match; only by rate it always succeeds. */

@@ -6,14 +6,20 @@ struct plan {
     const char *name;
     double offered; /* NAN: no rate */
     bool warmup;
+    const char *mode; /* NULL: unknown */
 };
 
 static void arm_plan(struct world *w, bool is_variant, const struct plan *plan, size_t count)
 {
     (void)world_arm_bare(w, is_variant);
-    for (size_t i = 0; i < count; i++)
-        world_step_add(w->arms[w->count - 1].steps, plan[i].name, plan[i].offered, 100 * i, 100)
-            ->warmup = plan[i].warmup;
+    for (size_t i = 0; i < count; i++) {
+        struct fb_step *s = world_step_add(w->arms[w->count - 1].steps, plan[i].name,
+                                           plan[i].offered, 100 * i, 100);
+
+        s->warmup = plan[i].warmup;
+        if (plan[i].mode != NULL)
+            s->mode = plan[i].mode;
+    }
 }
 
 /* The names that the variant's steps were matched to the control's, "-" for none. */
@@ -47,9 +53,10 @@ static const char *matched(const struct plan *control, size_t controls, const st
 
 static void rates_match_within_half_a_percent_the_nearest_first(void **state)
 {
-    const struct plan c[] = {{"c1", 1000, false}, {"c2", 2000, false}};
-    const struct plan v[] = {{"v1", 2009, false}, {"v2", 1004, false}, {"v3", 999, false}};
-    const struct plan far[] = {{"v1", 1006, false}, {"v2", 1989, false}};
+    const struct plan c[] = {{"c1", 1000, false, NULL}, {"c2", 2000, false, NULL}};
+    const struct plan v[] = {
+        {"v1", 2009, false, NULL}, {"v2", 1004, false, NULL}, {"v3", 999, false, NULL}};
+    const struct plan far[] = {{"v1", 1006, false, NULL}, {"v2", 1989, false, NULL}};
 
     (void)state;
     assert_string_equal(matched(c, 2, v, 3), "v3 v1");
@@ -58,17 +65,39 @@ static void rates_match_within_half_a_percent_the_nearest_first(void **state)
 
 static void a_rate_that_recurs_is_matched_in_order(void **state)
 {
-    const struct plan c[] = {{"c1", 1000, false}, {"c2", 2000, false}, {"c3", 1000, false}};
-    const struct plan v[] = {{"v1", 1000, false}, {"v2", 2000, false}, {"v3", 1000, false}};
+    const struct plan c[] = {
+        {"c1", 1000, false, NULL}, {"c2", 2000, false, NULL}, {"c3", 1000, false, NULL}};
+    const struct plan v[] = {
+        {"v1", 1000, false, NULL}, {"v2", 2000, false, NULL}, {"v3", 1000, false, NULL}};
 
     (void)state;
     assert_string_equal(matched(c, 3, v, 3), "v1 v2 v3");
 }
 
+static void steps_match_within_their_mode(void **state)
+{
+    const struct plan c[] = {{"c1", 1000, false, "http1"}, {"c2", 1000, false, "http2"}};
+    const struct plan v[] = {{"v1", 1000, false, "http2"}, {"v2", 1000, false, "http1"}};
+    const struct plan other[] = {{"v1", 1000, false, "grpc-unary"}};
+
+    (void)state;
+    assert_string_equal(matched(c, 2, v, 2), "v2 v1");
+    assert_string_equal(matched(c, 2, other, 1), "- -");
+}
+
+static void arms_of_one_mode_each_match_by_rate(void **state)
+{
+    const struct plan c[] = {{"c1", 1000, false, "grpc-unary"}, {"c2", 2000, false, "grpc-unary"}};
+    const struct plan v[] = {{"v1", 2000, false, "grpc-stream"}, {"v2", 1000, false, ""}};
+
+    (void)state;
+    assert_string_equal(matched(c, 2, v, 2), "v2 v1");
+}
+
 static void warmups_match_warmups_only(void **state)
 {
-    const struct plan c[] = {{"warm", 200, true}, {"c", 200, false}};
-    const struct plan v[] = {{"v", 200, false}, {"hot", 200, true}};
+    const struct plan c[] = {{"warm", 200, true, NULL}, {"c", 200, false, NULL}};
+    const struct plan v[] = {{"v", 200, false, NULL}, {"hot", 200, true, NULL}};
 
     (void)state;
     assert_string_equal(matched(c, 2, v, 2), "hot v");
@@ -76,10 +105,11 @@ static void warmups_match_warmups_only(void **state)
 
 static void steps_without_rates_match_by_name_and_else_by_order(void **state)
 {
-    const struct plan c[] = {{"read", NAN, false}, {"write", NAN, false}};
-    const struct plan named[] = {{"write", NAN, false}, {"scan", NAN, false}};
-    const struct plan other[] = {{"phase 1", NAN, false}, {"phase 2", NAN, false}};
-    const struct plan more[] = {{"x", NAN, false}, {"y", NAN, false}, {"z", NAN, false}};
+    const struct plan c[] = {{"read", NAN, false, NULL}, {"write", NAN, false, NULL}};
+    const struct plan named[] = {{"write", NAN, false, NULL}, {"scan", NAN, false, NULL}};
+    const struct plan other[] = {{"phase 1", NAN, false, NULL}, {"phase 2", NAN, false, NULL}};
+    const struct plan more[] = {
+        {"x", NAN, false, NULL}, {"y", NAN, false, NULL}, {"z", NAN, false, NULL}};
 
     (void)state;
     assert_string_equal(matched(c, 2, named, 2), "- write");
@@ -89,7 +119,7 @@ static void steps_without_rates_match_by_name_and_else_by_order(void **state)
 
 static void runs_pair_in_order_and_the_odd_one_is_left(void **state)
 {
-    const struct plan one[] = {{"s", 1000, false}};
+    const struct plan one[] = {{"s", 1000, false, NULL}};
     struct world w;
     struct fb_lineup lineup;
     struct fb_err err;
@@ -119,6 +149,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_match_within_half_a_percent_the_nearest_first),
         cmocka_unit_test(a_rate_that_recurs_is_matched_in_order),
+        cmocka_unit_test(steps_match_within_their_mode),
+        cmocka_unit_test(arms_of_one_mode_each_match_by_rate),
         cmocka_unit_test(warmups_match_warmups_only),
         cmocka_unit_test(steps_without_rates_match_by_name_and_else_by_order),
         cmocka_unit_test(runs_pair_in_order_and_the_odd_one_is_left),
