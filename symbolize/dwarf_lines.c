@@ -27,9 +27,9 @@ struct file_name {
 };
 
 struct fb_line_table {
-    const struct fb_dwarf_unit *unit;
+    struct fb_dwarf_unit unit; /* with the table's own size of offsets: assemblers may differ */
     uint16_t version;
-    uint8_t offset_size, min_length, opcode_base, line_range;
+    uint8_t min_length, opcode_base, line_range;
     int8_t line_base;
     struct fb_wire_in lengths; /* operands of the standard opcodes */
     const char **folders;
@@ -79,7 +79,7 @@ static void read_old_names(struct fb_line_table *t, struct fb_wire_in *in)
 {
     const char *name;
 
-    add_folder(t, t->unit->comp_dir);
+    add_folder(t, t->unit.comp_dir);
     while ((name = inline_text(in))[0])
         add_folder(t, name);
     add_file(t, NULL, 0);
@@ -119,11 +119,11 @@ static void read_new_list(struct fb_line_table *t, struct fb_wire_in *in, bool a
                 in->bad = true;
                 break;
             }
-            fb_dwarf_value_read(t->unit, in, (uint16_t)forms[i], 0, &value);
+            fb_dwarf_value_read(&t->unit, in, (uint16_t)forms[i], 0, &value);
             if (types[i] == DW_LNCT_path && value.form == DW_FORM_string && !in->bad)
                 name = (const char *)in->data + at;
             else if (types[i] == DW_LNCT_path)
-                name = fb_dwarf_text(t->unit, &value);
+                name = fb_dwarf_text(&t->unit, &value);
             else if (types[i] == DW_LNCT_directory_index)
                 folder = value.n;
         }
@@ -139,12 +139,12 @@ static bool read_header(struct fb_line_table *t, struct fb_wire_in *in)
 {
     uint64_t length = fb_wire_get_le(in, 4), header;
 
-    t->offset_size = 4;
+    t->unit.offset_size = 4;
     if (length == 0xffffffff) {
         length = fb_wire_get_le(in, 8);
-        t->offset_size = 8;
+        t->unit.offset_size = 8;
     }
-    if (in->bad || length > fb_wire_left(in) || t->offset_size != t->unit->offset_size)
+    if (in->bad || length > fb_wire_left(in))
         return false;
     in->len = in->pos + (size_t)length;
     t->version = (uint16_t)fb_wire_get_le(in, 2);
@@ -152,7 +152,7 @@ static bool read_header(struct fb_line_table *t, struct fb_wire_in *in)
         return false;
     if (t->version >= 5)
         (void)fb_wire_get_le(in, 2); /* sizes of an address and of a segment */
-    header = fb_wire_get_le(in, t->offset_size);
+    header = fb_wire_get_le(in, t->unit.offset_size);
     if (header > fb_wire_left(in))
         return false;
     header += in->pos;
@@ -297,7 +297,7 @@ struct fb_line_table *fb_line_table_read(const struct fb_dwarf_unit *unit, uint6
     struct fb_wire_in in = fb_dwarf_cursor(unit->dwarf, FB_DWARF_LINE, unit->line_offset);
     struct fb_line_table *t = fb_alloc(sizeof *t);
 
-    t->unit = unit;
+    t->unit = *unit;
     if (fb_wire_left(&in) == 0 || !read_header(t, &in) || in.len - unit->line_offset > *budget) {
         fb_line_table_free(t);
         return NULL;
@@ -370,7 +370,7 @@ bool fb_line_table_find(const struct fb_line_table *table, uint64_t address, uin
 /* A folder is under the unit's (folder 0 of version 5 is that one). */
 static char *full_path(const struct fb_line_table *t, const struct file_name *f)
 {
-    const char *root = t->unit->comp_dir, *folder = "";
+    const char *root = t->unit.comp_dir, *folder = "";
 
     if (f->name[0] == '/')
         return fb_strdup(f->name);
