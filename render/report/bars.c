@@ -4,7 +4,7 @@
 
 #include "render/report/html.h"
 
-enum { BAR_WIDTH = 110, DOT_WIDTH = 130, HEIGHT = 14 };
+enum { BAR_WIDTH = 72, DOT_WIDTH = 100, HEIGHT = 14 };
 
 static double clamp(double v, double lo, double hi)
 {

@@ -25,7 +25,8 @@ void fb_html_sha256(struct fb_buf *out, const void *bytes, size_t n);
 void fb_html_data(struct fb_buf *out, const char *id, const void *bytes, size_t n);
 
 /* A table with bars for shares and a dot with its interval for changes, where its columns have
- * them; its notes under it.  A row whose name is a layer's gets the layer's colour. */
+ * them; its notes under it.  A row whose name is a layer's gets the layer's colour.  The axis of
+ * changes is one of ratios: twice as much is as far to the right as half is to the left. */
 void fb_html_table(struct fb_buf *out, const struct fb_table *t, const struct fb_layers *layers,
                    const char *classes);
 /* The notes alone, as paragraphs. */
@@ -34,10 +35,10 @@ void fb_html_notes(struct fb_buf *out, const struct fb_table *t);
 /* The cell of a row under the column `key`, or NULL. */
 const struct fb_table_cell *fb_html_cell(const struct fb_table *t, size_t row, const char *key);
 
-/* bars.h's two pictures, as inline SVG with classes of the style. */
+/* The two pictures of bars.c, as inline SVG with classes of the style. */
 /* A bar from 0 to v of `most` with its interval; layer SIZE_MAX: no colour of its own. */
 void fb_html_bar(struct fb_buf *out, double v, double lo, double hi, double most, size_t layer);
-/* A dot with its interval on an axis from -most to +most, in percent. */
+/* A dot with its interval on an axis from -most to +most. */
 void fb_html_dot(struct fb_buf *out, double v, double lo, double hi, double most,
                  enum fb_tone tone);
 

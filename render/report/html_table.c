@@ -5,10 +5,19 @@
 
 #include "render/report/html.h"
 
-static const double change_most = 100; /* the axis of changes ends here, in percent */
+/* The axis of changes, in ln of the ratio, ends within these. */
+static const double axis_least = 0.05, axis_most = 2.303;
 
 /* What is drawn behind a column. */
 enum extra { EXTRA_NONE, EXTRA_BAR_CONTROL, EXTRA_BAR_VARIANT, EXTRA_BAR, EXTRA_DOT };
+
+static const char *const bar_keys[][3] = {
+    [EXTRA_BAR_CONTROL] = {"control_share_percent", "control_share_lo_percent",
+                           "control_share_hi_percent"},
+    [EXTRA_BAR_VARIANT] = {"variant_share_percent", "variant_share_lo_percent",
+                           "variant_share_hi_percent"},
+    [EXTRA_BAR] = {"share_percent", "share_low_percent", "share_high_percent"},
+};
 
 struct writer {
     const struct fb_table *t;
@@ -16,12 +25,18 @@ struct writer {
     struct fb_buf *out;
     double share_most, change_axis;
     size_t name_column; /* of a layer's name; SIZE_MAX: none */
-    size_t change_column;
+    bool has_bars;      /* a table of many rows has none */
 };
 
 static bool is_key(const struct fb_table_column *c, const char *key)
 {
     return strcmp(c->key, key) == 0;
+}
+
+/* Why a verdict is what it is stands in the verdict's cell. */
+static bool is_shown(const struct fb_table_column *c)
+{
+    return !c->is_data && !is_key(c, "why");
 }
 
 static size_t column_of(const struct fb_table *t, const char *key)
@@ -30,6 +45,12 @@ static size_t column_of(const struct fb_table *t, const char *key)
         if (is_key(&t->columns[c], key))
             return c;
     return SIZE_MAX;
+}
+
+/* ln of the ratio of a change in percent; far to the left for what vanished. */
+static double ratio_of(double percent)
+{
+    return percent > -99.9 ? log1p(percent / 100) : percent <= -99.9 ? -7 : NAN;
 }
 
 static double value_of(const struct fb_table *t, size_t row, const char *key)
@@ -51,7 +72,11 @@ static enum extra extra_behind(const struct writer *w, size_t column)
         return EXTRA_NONE;
     if (is_key(c, "interval_text") && w->change_axis > 0)
         return EXTRA_DOT;
-    if (!is_last || !(w->share_most > 0) || c->group == FB_TABLE_NO_GROUP)
+    if (!w->has_bars || !(w->share_most > 0))
+        return EXTRA_NONE;
+    if (is_key(c, "share_percent"))
+        return EXTRA_BAR;
+    if (!is_last || c->group == FB_TABLE_NO_GROUP)
         return EXTRA_NONE;
     if (strncmp(c->key, "control_", 8) == 0)
         return EXTRA_BAR_CONTROL;
@@ -65,8 +90,9 @@ static bool is_total(const struct fb_table *t, size_t row)
 
 static void scales_find(struct writer *w)
 {
-    static const char *const shares[] = {"control_share_percent", "variant_share_percent",
-                                         "control_share_hi_percent", "variant_share_hi_percent"};
+    static const char *const shares[] = {
+        "control_share_percent",    "variant_share_percent", "control_share_hi_percent",
+        "variant_share_hi_percent", "share_percent",         "share_high_percent"};
     static const char *const changes[] = {"change_percent", "change_lo_percent",
                                           "change_hi_percent"};
 
@@ -74,9 +100,10 @@ static void scales_find(struct writer *w)
         for (size_t i = 0; !is_total(w->t, r) && i < sizeof shares / sizeof *shares; i++)
             w->share_most = fmax(w->share_most, value_of(w->t, r, shares[i]));
         for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-            w->change_axis = fmax(w->change_axis, fabs(value_of(w->t, r, changes[i])));
+            w->change_axis = fmax(w->change_axis, fabs(ratio_of(value_of(w->t, r, changes[i]))));
     }
-    w->change_axis = fmin(w->change_axis, change_most);
+    if (w->change_axis > 0)
+        w->change_axis = fmin(fmax(w->change_axis, axis_least), axis_most);
 }
 
 static size_t layer_of_row(const struct writer *w, size_t row)
@@ -90,9 +117,10 @@ static size_t layer_of_row(const struct writer *w, size_t row)
     return SIZE_MAX;
 }
 
-static void heading_put(struct writer *w, const char *heading, const char *key, bool is_left)
+/* key: what is read aloud where there is no heading; class "p" is that of pictures. */
+static void heading_put(struct writer *w, const char *heading, const char *key, const char *class)
 {
-    fb_buf_printf(w->out, "<th scope=\"col\"%s>", is_left ? " class=\"l\"" : "");
+    fb_buf_printf(w->out, "<th scope=\"col\" class=\"%s\">", class);
     if (heading[0] != '\0')
         fb_html_text(w->out, heading);
     else {
@@ -111,7 +139,7 @@ static size_t span_of(const struct writer *w, size_t column, size_t *ret_next)
     size_t span = 0;
 
     while (column < t->columns_count && t->columns[column].group == group) {
-        span += !t->columns[column].is_data;
+        span += is_shown(&t->columns[column]);
         span += extra_behind(w, column) != EXTRA_NONE;
         column++;
     }
@@ -151,10 +179,10 @@ static void head_put(struct writer *w)
     for (size_t c = 0; c < w->t->columns_count; c++) {
         const struct fb_table_column *column = &w->t->columns[c];
 
-        if (!column->is_data)
-            heading_put(w, column->heading, column->key, column->align == FB_ALIGN_LEFT);
+        if (is_shown(column))
+            heading_put(w, column->heading, column->key, column->align == FB_ALIGN_LEFT ? "l" : "");
         if (extra_behind(w, c) != EXTRA_NONE)
-            heading_put(w, "", "picture", true);
+            heading_put(w, "", "picture", "p");
     }
     fb_buf_puts(w->out, "</tr></thead>\n");
 }
@@ -167,18 +195,15 @@ static void extra_put(struct writer *w, size_t row, enum extra extra, size_t lay
     fb_buf_puts(w->out, "<td class=\"p\">");
     if (extra == EXTRA_DOT) {
         change = fb_html_cell(t, row, "change_percent");
-        fb_html_dot(w->out, value_of(t, row, "change_percent"),
-                    value_of(t, row, "change_lo_percent"), value_of(t, row, "change_hi_percent"),
-                    w->change_axis, change ? change->tone : FB_TONE_PLAIN);
+        fb_html_dot(w->out, ratio_of(value_of(t, row, "change_percent")),
+                    ratio_of(value_of(t, row, "change_lo_percent")),
+                    ratio_of(value_of(t, row, "change_hi_percent")), w->change_axis,
+                    change ? change->tone : FB_TONE_PLAIN);
     } else if (!is_total(t, row)) {
-        bool is_control = extra == EXTRA_BAR_CONTROL;
+        const char *const *k = bar_keys[extra];
 
-        fb_html_bar(
-            w->out,
-            value_of(t, row, is_control ? "control_share_percent" : "variant_share_percent"),
-            value_of(t, row, is_control ? "control_share_lo_percent" : "variant_share_lo_percent"),
-            value_of(t, row, is_control ? "control_share_hi_percent" : "variant_share_hi_percent"),
-            w->share_most, layer);
+        fb_html_bar(w->out, value_of(t, row, k[0]), value_of(t, row, k[1]), value_of(t, row, k[2]),
+                    w->share_most, layer);
     }
     fb_buf_puts(w->out, "</td>");
 }
@@ -197,6 +222,31 @@ static const char *tone_class(enum fb_tone tone)
     }
 }
 
+/* What is behind the number, its half-width, stands back. */
+static void number_put(struct writer *w, const struct fb_table_cell *cell)
+{
+    const char *half = strstr(cell->text, " ±");
+    size_t len = half ? (size_t)(half - cell->text) : cell->len;
+
+    fb_html_number(w->out, cell->text, len);
+    if (half) {
+        fb_buf_puts(w->out, "<small>");
+        fb_html_text(w->out, half);
+        fb_buf_puts(w->out, "</small>");
+    }
+}
+
+static void why_put(struct writer *w, size_t row)
+{
+    const struct fb_table_cell *why = fb_html_cell(w->t, row, "why");
+
+    if (!why || why->len == 0)
+        return;
+    fb_buf_puts(w->out, " <small>");
+    fb_html_text_n(w->out, why->text, why->len);
+    fb_buf_puts(w->out, "</small>");
+}
+
 static void cell_put(struct writer *w, size_t row, size_t c, size_t layer)
 {
     const struct fb_table_column *column = &w->t->columns[c];
@@ -208,7 +258,6 @@ static void cell_put(struct writer *w, size_t row, size_t c, size_t layer)
         fb_buf_printf(w->out, " class=\"%s%s%s\"",
                       !is_left                          ? ""
                       : is_key(column, "interval_text") ? "l n"
-                      : is_key(column, "why")           ? "l y"
                                                         : "l",
                       is_key(column, "verdict") ? " v" : "",
                       tone_class(cell ? cell->tone : FB_TONE_PLAIN));
@@ -216,9 +265,11 @@ static void cell_put(struct writer *w, size_t row, size_t c, size_t layer)
     if (c == w->name_column && layer != SIZE_MAX)
         fb_buf_printf(w->out, "<i class=\"sw L%zu\"></i>", layer);
     if (cell && (cell->is_number || is_key(column, "interval_text")))
-        fb_html_number(w->out, cell->text, cell->len);
+        number_put(w, cell);
     else if (cell)
         fb_html_text_n(w->out, cell->text, cell->len);
+    if (is_key(column, "verdict"))
+        why_put(w, row);
     fb_buf_puts(w->out, is_first ? "</th>" : "</td>");
 }
 
@@ -235,7 +286,7 @@ static void row_put(struct writer *w, size_t row)
     for (size_t c = 0; c < w->t->columns_count; c++) {
         enum extra extra = extra_behind(w, c);
 
-        if (!w->t->columns[c].is_data)
+        if (is_shown(&w->t->columns[c]))
             cell_put(w, row, c, layer);
         if (extra != EXTRA_NONE)
             extra_put(w, row, extra, layer);
@@ -248,6 +299,7 @@ void fb_html_table(struct fb_buf *out, const struct fb_table *t, const struct fb
 {
     struct writer w = {.t = t, .layers = layers, .out = out};
 
+    w.has_bars = strcmp(classes, "frames") != 0;
     scales_find(&w);
     w.name_column = column_of(t, "layer");
     if (t->columns_count > 0 && t->rows_count > 0) {

@@ -43,6 +43,24 @@ static size_t sides_of(const struct fb_report_picture *p)
     return p->self[1] ? 2 : 1;
 }
 
+/* What is in no step has a box too, for the windows of time. */
+static void whole_add(const struct fb_report_input *in, double *shares)
+{
+    for (size_t a = 0; a < in->arms_count; a++) {
+        const struct fb_report_arm *arm = &in->arms[a];
+        double *self, all = 0;
+
+        if (!arm->profile)
+            continue;
+        self = fb_calltree_self(in->tree, arm->profile, arm->node_of_stack, INT64_MIN, INT64_MAX);
+        for (size_t i = 0; i < in->tree->count; i++)
+            all += self[i];
+        for (size_t i = 0; all > 0 && i < in->tree->count; i++)
+            shares[i] += self[i] / all;
+        free(self);
+    }
+}
+
 static void layout_make(struct fb_report_tree *tree)
 {
     size_t count = tree->in->tree->count;
@@ -56,6 +74,7 @@ static void layout_make(struct fb_report_tree *tree)
             for (size_t i = 0; p->weight[s] > 0 && i < count; i++)
                 shares[i] += p->self[s][i] / p->weight[s];
     }
+    whole_add(tree->in, shares);
     for (size_t i = 0; i < count; i++)
         weights[i] = shares[i] > 0 ? 1 + (uint64_t)llround(shares[i] * PARTS) : 0;
     fb_flame_layout_init(

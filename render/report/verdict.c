@@ -123,6 +123,14 @@ static void step_name_put(const struct fb_report_input *in, size_t step, struct 
 
 /* ---- the first sentence ---- */
 
+static void all_put(size_t judged, const char *word, struct fb_buf *out)
+{
+    if (judged == 2)
+        fb_buf_printf(out, " Both judged steps say %s.", word);
+    else
+        fb_buf_printf(out, " All %zu judged steps say %s.", judged, word);
+}
+
 /* "All 4 judged steps say DIFF.", "Of 4 judged steps 3 say DIFF, 1 SAME." */
 static void steps_put(const struct fb_report_input *in, struct fb_buf *out)
 {
@@ -140,7 +148,7 @@ static void steps_put(const struct fb_report_input *in, struct fb_buf *out)
         return;
     for (size_t i = 0; i < 3; i++) {
         if (counts[i] == judged)
-            fb_buf_printf(out, " All %zu judged steps say %s.", judged, words[i]);
+            all_put(judged, words[i], out);
         else if (counts[i] > 0 && said++ == 0)
             fb_buf_printf(out, " Of %zu judged steps %zu say%s %s", judged, counts[i],
                           counts[i] == 1 ? "s" : "", words[i]);

@@ -279,6 +279,7 @@ Graph.prototype.search = function (text) {
     }
   }
   this.hits = hits;
+  this.found.setAttribute("data-query", text);
   this.previous.hidden = this.next.hidden = !hits;
   if (this.view) { this.report(); this.paint(); }
 };

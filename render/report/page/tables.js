@@ -4,20 +4,26 @@ function cellValue(cell) {
   var v = parseFloat(text);
   return { text: text, v: text === "n/a" || text === "" ? NaN : v };
 }
+/* Numbers begin with the largest, words with the first; a second click turns that round. */
 function sortTable(table, column, th) {
-  var body = table.tBodies[0], up = th.getAttribute("aria-sort") === "descending";
-  var rows = Array.prototype.filter.call(body.rows, function (r) { return !r.classList.contains("rule"); });
-  var fixed = Array.prototype.filter.call(body.rows, function (r) { return r.classList.contains("rule"); });
-  var keyed = rows.map(function (r, i) { return { r: r, i: i, k: cellValue(r.cells[column]) }; });
+  var body = table.tBodies[0], was = th.getAttribute("aria-sort"), numbers = 0, down;
+  var ruled = function (r) { return r.classList.contains("rule"); };
+  var rows = Array.prototype.slice.call(body.rows), fixed = rows.filter(ruled);
+  var keyed = rows.filter(function (r) { return !ruled(r); }).map(function (r, i) {
+    var k = cellValue(r.cells[column]);
+    numbers += isNaN(k.v) ? 0 : 1;
+    return { r: r, i: i, k: k };
+  });
+  down = was ? was !== "descending" : 2 * numbers > keyed.length;
   keyed.sort(function (a, b) {
     var d;
-    if (!isNaN(a.k.v) && !isNaN(b.k.v)) d = b.k.v - a.k.v;
-    else if (isNaN(a.k.v) !== isNaN(b.k.v)) return isNaN(a.k.v) ? 1 : -1;
+    if (isNaN(a.k.v) !== isNaN(b.k.v)) return isNaN(a.k.v) ? 1 : -1;
+    if (!isNaN(a.k.v)) d = a.k.v - b.k.v;
     else d = a.k.text < b.k.text ? -1 : a.k.text > b.k.text ? 1 : 0;
-    return (up ? -d : d) || a.i - b.i;
+    return (down ? -d : d) || a.i - b.i;
   });
   table.querySelectorAll("th[aria-sort]").forEach(function (h) { h.removeAttribute("aria-sort"); });
-  th.setAttribute("aria-sort", up ? "ascending" : "descending");
+  th.setAttribute("aria-sort", down ? "descending" : "ascending");
   keyed.forEach(function (k) { body.appendChild(k.r); });
   fixed.forEach(function (r) { body.appendChild(r); });
 }
@@ -43,7 +49,7 @@ function filterable(region) {
   kinds.forEach(function (k) { make("option", { value: k }, select, k); });
   var is = function (row, kind) {
     var text = row.textContent, verdict = row.querySelector(".v");
-    var word = verdict ? verdict.textContent : "";
+    var word = verdict && verdict.firstChild ? verdict.firstChild.textContent.trim() : "";
     return kind === kinds[0] || (kind === kinds[1] && word === "DIFF") ||
       (kind === kinds[2] && (/^(absent|not seen)/.test(word) || /\b(new|gone)\b/.test(text))) ||
       (kind === kinds[3] && /moved/.test(text)) || (kind === kinds[4] && !/^(DIFF|SAME|absent)/.test(word));

@@ -57,6 +57,7 @@ TimeView.prototype.build = function () {
   if (d.meta.steps.length) this.steps(make("div", { class: "steps" }, p));
   if (d.meta.marks.length) this.marks(make("div", { class: "marks" }, p));
   make("p", { class: "caption" }, p, "Layers, share of the samples of each " + this.columnText());
+  this.key(p);
   this.strip = this.canvas(p, 84, "shares of the layers over time", function (x) { return x; });
   this.counters(p);
   this.axis(make("div", { class: "axis" }, p));
@@ -67,6 +68,15 @@ TimeView.prototype.build = function () {
   this.lanes = this.canvas(p, d.lanes.length * 15, "threads over time, in the colour of the layer that has most");
   this.laneNames();
   this.draw();
+};
+TimeView.prototype.key = function (p) {
+  var model = this.tree.model, line = make("div", { class: "legend" }, p);
+  this.data.layers.forEach(function (l) {
+    if (!model.layers[l.layer]) return;
+    var e = make("span", { class: "k" }, line);
+    make("i", { class: "sw L" + l.layer }, e);
+    e.appendChild(document.createTextNode(visible(model.layers[l.layer].name, 60)));
+  });
 };
 TimeView.prototype.columnText = function () {
   var s = this.data.meta.columnMs / 1000;
