@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "cli/commands.h"
+#include "cli/flame_turn.h"
 #include "cli/load.h"
 #include "cli/pair.h"
 #include "cli/say.h"
@@ -33,34 +34,91 @@ static char *subtitle_of(const struct fb_arm *arm, const struct fb_step *step, d
     return fb_buf_take(&out);
 }
 
-static enum fb_status draw_one(const struct fb_args *args, const struct fb_view *view,
+/* ---- one profile ---- */
+
+struct asked { /* whose intervals are wanted */
+    const struct fb_args *args;
+    const struct fb_view *view;
+};
+
+static void intervals(void *arg, const uint32_t *nodes, size_t count, double *lo, double *hi)
+{
+    const struct asked *asked = arg;
+    struct fb_err err;
+
+    (void)fb_view_shares_of_nodes(asked->args, asked->view, 0, nodes, count, lo, hi, &err);
+}
+
+static char *title_of(const struct fb_args *args, const struct fb_view *view,
+                      const struct fb_step *step)
+{
+    return fb_args_has(args, "title") ? fb_strdup(fb_args_get(args, "title"))
+                                      : fb_view_title(view, 0, step);
+}
+
+/* The same samples in the tree that is turned. */
+static void draw_turned(const struct fb_args *args, struct fb_view *view, unsigned how,
+                        const struct fb_flame_input *straight, struct fb_buf *out)
+{
+    struct fb_flame_input in = *straight, before = *straight;
+    struct fb_calltree_weight *weights;
+    struct fb_flame_turn turn;
+    struct fb_err err;
+
+    fb_flame_turn_init(&turn, view, how);
+    fb_flame_turn_swap(&turn, view);
+    if (fb_view_weights(args, view, 0, &weights, &in.weights_count, &err) == FB_OK) {
+        in.weights = weights;
+        in.layer_of_node = view->layer_of_node;
+        before.tree = &turn.tree;
+        before.layer_of_node = turn.layer_of_node;
+        in.before_turn = how & FB_TURN_REVERSE ? &before : NULL;
+        fb_render_flame_svg(&in, out);
+        free(weights);
+    }
+    fb_flame_turn_swap(&turn, view);
+    fb_flame_turn_done(&turn);
+}
+
+static enum fb_status draw_one(const struct fb_args *args, struct fb_view *view, unsigned how,
                                struct fb_flame_input *in, struct fb_buf *out, struct fb_err *err)
 {
     const struct fb_arm *arm = &view->arms[0];
-    const struct fb_step *step;
-    double *self, weight = 0;
+    struct asked asked = {args, view};
+    struct fb_calltree_weight *weights;
+    const struct fb_step *step = NULL;
+    int64_t from_ns, to_ns;
+    double weight = 0;
     char *title, *subtitle;
-    enum fb_status r = fb_view_self(args, view, 0, &self, &step, err);
+    enum fb_status r = fb_view_weights(args, view, 0, &weights, &in->weights_count, err);
 
+    if (r == FB_OK)
+        r = fb_view_window(args, arm, &from_ns, &to_ns, &step, err);
     if (r != FB_OK)
         return r;
-    for (size_t i = 0; i < view->tree.count; i++)
-        weight += self[i];
-    title = fb_args_has(args, "title") ? fb_strdup(fb_args_get(args, "title"))
-                                       : fb_view_title(view, 0, step);
+    for (size_t i = 0; i < in->weights_count; i++)
+        weight += weights[i].weight;
+    title = title_of(args, view, step);
     subtitle = subtitle_of(arm, step, weight);
-    in->self = self;
+    in->weights = weights;
     in->title = title;
     in->subtitle = subtitle;
     in->unit = unit_of(arm->profile);
     in->ms_per_request = step ? fb_step_ms_per_request(step) : NAN;
     in->cores = step ? fb_step_cores(step) : NAN;
-    fb_render_flame_svg(in, out);
+    in->intervals = arm->profile->has_times ? intervals : NULL;
+    in->intervals_arg = &asked;
+    if (how)
+        draw_turned(args, view, how, in, out);
+    else
+        fb_render_flame_svg(in, out);
     free(title);
     free(subtitle);
-    free(self);
+    free(weights);
     return FB_OK;
 }
+
+/* ---- two arms ---- */
 
 /* The step that was asked for, or all healthy ones (SIZE_MAX). */
 static enum fb_status find_step(const struct fb_args *args, const struct fb_diff *diff,
@@ -130,7 +188,31 @@ static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view
     return r;
 }
 
-static int draw(const struct fb_args *args, const struct fb_view *view, const char *path)
+static enum fb_status draw_pair(const struct fb_args *args, struct fb_view *view, unsigned how,
+                                struct fb_flame_input *in, struct fb_buf *out, struct fb_err *err)
+{
+    struct fb_flame_turn turn;
+    enum fb_status r;
+
+    if (!how)
+        return draw_diff(args, view, in, out, err);
+    fb_flame_turn_init(&turn, view, how);
+    fb_flame_turn_swap(&turn, view);
+    in->layer_of_node = view->layer_of_node;
+    r = draw_diff(args, view, in, out, err);
+    fb_flame_turn_swap(&turn, view);
+    fb_flame_turn_done(&turn);
+    return r;
+}
+
+static unsigned turn_of(const struct fb_args *args)
+{
+    return (fb_args_has(args, "reverse") || fb_args_has(args, "bottom-up") ? FB_TURN_REVERSE : 0) |
+           (fb_args_has(args, "merge") ? FB_TURN_MERGE : 0);
+}
+
+static int draw(const struct fb_args *args, struct fb_view *view, enum fb_flame_color color,
+                const char *path)
 {
     struct fb_flame_input in = {.tree = &view->tree,
                                 .fns = &view->fns,
@@ -138,6 +220,7 @@ static int draw(const struct fb_args *args, const struct fb_view *view, const ch
                                 .layer_of_node = view->layer_of_node,
                                 .ms_per_request = NAN,
                                 .cores = NAN,
+                                .color = color,
                                 .is_icicle = fb_args_has(args, "icicle")};
     struct fb_buf out = {0};
     struct fb_err err;
@@ -147,14 +230,30 @@ static int draw(const struct fb_args *args, const struct fb_view *view, const ch
     in.nodes_max = (size_t)nodes;
     if (r == FB_OK && view->count == 1)
         r = view->arms[0].profile
-                ? draw_one(args, view, &in, &out, &err)
+                ? draw_one(args, view, turn_of(args), &in, &out, &err)
                 : fb_fail(&err, FB_EFORMAT, "%s: holds steps but no profile", view->arms[0].name);
     else if (r == FB_OK)
-        r = draw_diff(args, view, &in, &out, &err);
+        r = draw_pair(args, view, turn_of(args), &in, &out, &err);
     if (r == FB_OK)
         r = fb_file_write(path, out.data, out.len, &err);
     fb_buf_done(&out);
     return r == FB_OK ? FB_EXIT_DONE : fb_say_error(&err);
+}
+
+static enum fb_status check_color(const struct fb_args *args, enum fb_flame_color *ret_color,
+                                  struct fb_err *err)
+{
+    const char *text = fb_args_get(args, "color-by");
+
+    *ret_color = FB_FLAME_BY_LAYER;
+    if (text && args->count > 1)
+        return fb_fail(err, FB_EUSAGE,
+                       "'--color-by' is for one profile: two arms are coloured by "
+                       "their difference");
+    if (text && !fb_flame_color_parse(text, ret_color))
+        return fb_fail(err, FB_EUSAGE,
+                       "'--color-by %s': layer, kind, module, package or tier was expected", text);
+    return FB_OK;
 }
 
 static enum fb_status check_single(const struct fb_args *args, struct fb_err *err)
@@ -171,6 +270,7 @@ static enum fb_status check_single(const struct fb_args *args, struct fb_err *er
 static int run(const struct fb_args *args)
 {
     const char *path = fb_args_get(args, "output");
+    enum fb_flame_color color;
     struct fb_view view;
     struct fb_err err;
     size_t n = path ? strlen(path) : 0;
@@ -180,10 +280,10 @@ static int run(const struct fb_args *args)
         fb_say("'-o OUT.svg' was expected (or '-o -')");
         return FB_EXIT_USAGE;
     }
-    if (check_single(args, &err) != FB_OK ||
-        fb_view_load(args, FB_VIEW_LAYERS, &view, &err) != FB_OK)
+    if (check_single(args, &err) != FB_OK || check_color(args, &color, &err) != FB_OK ||
+        fb_view_load(args, FB_VIEW_LAYERS | FB_VIEW_LAYERS_ONLY, &view, &err) != FB_OK)
         return fb_say_error(&err);
-    status = draw(args, &view, path);
+    status = draw(args, &view, color, path);
     fb_view_done(&view);
     return status;
 }
@@ -191,6 +291,10 @@ static int run(const struct fb_args *args)
 static const struct fb_option options[] = {
     {"output", 'o', "OUT.svg", "where to; '-' is standard output"},
     {"icicle", 0, NULL, "the root on top"},
+    {"reverse", 0, NULL, "from the leaves: callers stand on what they called"},
+    {"bottom-up", 0, NULL, "the same as --reverse"},
+    {"merge", 0, NULL, "a function that calls itself is one frame"},
+    {"color-by", 0, "WHAT", "of one profile: layer (default), kind, module, package or tier"},
     {"title", 0, "TEXT", "instead of the files' names"},
     {"nodes", 0, "N", "frames drawn at most (20000), the rest is summed up as 'other'"},
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
@@ -207,7 +311,8 @@ const struct fb_command fb_command_flame = {
     .what = "an interactive flamegraph, or the difference of two arms",
     .text = "One profile gives a flamegraph coloured by layer. Two arms give their difference over "
             "the union of both trees: blue is less, orange is more, grey is a change that cannot "
-            "be told from noise; frames that vanished or are new are drawn too. The SVG needs "
+            "be told from noise; frames that vanished or are new are drawn too. With --reverse the "
+            "leaves are at the root, each with the share of its callers. The SVG needs "
             "nothing else and can be read without scripts.",
     .options = options,
     .repeats = "steps plan clock-offset",

@@ -258,18 +258,19 @@ static enum fb_status load_layers(const struct fb_args *args, unsigned flags, st
     return r == FB_OK ? fb_layers_load(rules ? rules : "native", &view->layers, err) : r;
 }
 
-static enum fb_status apply_layers(struct fb_view *view, struct fb_err *err)
+static enum fb_status apply_layers(struct fb_view *view, unsigned flags, struct fb_err *err)
 {
     enum fb_status r;
 
     if (!view->layers)
         return FB_OK;
+    view->layers_options.layers_only = flags & FB_VIEW_LAYERS_ONLY && view->count == 1;
     r = fb_layers_apply(view->layers, &view->tree, &view->fns, &view->layers_options,
                         &view->applied, err);
     if (r == FB_OK && view->applied.warning)
         fb_say("%s", view->applied.warning);
     view->layer_of_node = view->applied.layer;
-    if (r == FB_OK)
+    if (r == FB_OK && !view->layers_options.layers_only)
         view->boundaries_of_node = fb_layers_boundaries(view->layers, &view->tree, &view->fns);
     if (r == FB_OK)
         fb_judge_layers(view);
@@ -308,7 +309,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
     if (r == FB_OK && fb_args_nth(args, "steps", view.count))
         r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
     if (r == FB_OK)
-        r = apply_layers(&view, err);
+        r = apply_layers(&view, flags, err);
     if (r != FB_OK)
         fb_view_done(&view);
     else

@@ -44,6 +44,7 @@ enum fb_view_flags {
     FB_VIEW_NEEDS_PROFILE = 2, /* an arm without a profile is an error                 */
     FB_VIEW_STEPS_SHOWN = 4,   /* the table of steps has their warnings: not on stderr  */
     FB_VIEW_THREADS = 8,       /* stacks begin with their thread, whether rules ask for it or not */
+    FB_VIEW_LAYERS_ONLY = 32,  /* of one arm: no rule, decider or boundaries by node */
     FB_VIEW_FOLD_KERNEL = 16,  /* unless --kernel says otherwise                        */
 };
 
@@ -76,6 +77,11 @@ enum fb_status fb_view_weights(const struct fb_args *args, const struct fb_view 
 enum fb_status fb_view_shares_by(const struct fb_args *args, const struct fb_view *view, size_t i,
                                  const uint32_t *key_of_node, size_t keys,
                                  struct fb_diff_shares *ret_shares, struct fb_err *err);
+
+/* The intervals (0 to 1) of the totals of some nodes, by rising id; needs a profile with times. */
+enum fb_status fb_view_shares_of_nodes(const struct fb_args *args, const struct fb_view *view,
+                                       size_t i, const uint32_t *nodes, size_t count, double *lo,
+                                       double *hi, struct fb_err *err);
 
 /* The same by layer, or (by_layer false) by function. */
 enum fb_status fb_view_shares(const struct fb_args *args, const struct fb_view *view, size_t i,

@@ -211,25 +211,48 @@ enum fb_status fb_view_weights(const struct fb_args *args, const struct fb_view 
     return FB_OK;
 }
 
+/* arm: of the input, to be kept as long. */
+static struct fb_diff_input input_of(const struct fb_view *view, size_t i, struct fb_diff_arm *arm)
+{
+    const struct fb_arm *a = &view->arms[i];
+
+    *arm = (struct fb_diff_arm){
+        .label = a->name, .profile = a->profile, .node_of_stack = a->node_of_stack};
+    return (struct fb_diff_input){.arms = arm,
+                                  .arms_count = 1,
+                                  .tree = &view->tree,
+                                  .fns = &view->fns,
+                                  .layers = view->layers,
+                                  .layer_of_node = view->layer_of_node};
+}
+
 enum fb_status fb_view_shares_by(const struct fb_args *args, const struct fb_view *view, size_t i,
                                  const uint32_t *key_of_node, size_t keys,
                                  struct fb_diff_shares *ret_shares, struct fb_err *err)
 {
-    const struct fb_arm *arm = &view->arms[i];
-    struct fb_diff_arm diff_arm = {
-        .label = arm->name, .profile = arm->profile, .node_of_stack = arm->node_of_stack};
-    struct fb_diff_input in = {.arms = &diff_arm,
-                               .arms_count = 1,
-                               .tree = &view->tree,
-                               .fns = &view->fns,
-                               .layers = view->layers,
-                               .layer_of_node = view->layer_of_node};
+    struct fb_diff_arm arm;
+    struct fb_diff_input in = input_of(view, i, &arm);
     const struct fb_step *step;
     int64_t from_ns, to_ns;
-    enum fb_status r = fb_view_window(args, arm, &from_ns, &to_ns, &step, err);
+    enum fb_status r = fb_view_window(args, &view->arms[i], &from_ns, &to_ns, &step, err);
 
     if (r == FB_OK)
         fb_diff_shares_measure(&in, from_ns, to_ns, key_of_node, keys, ret_shares);
+    return r;
+}
+
+enum fb_status fb_view_shares_of_nodes(const struct fb_args *args, const struct fb_view *view,
+                                       size_t i, const uint32_t *nodes, size_t count, double *lo,
+                                       double *hi, struct fb_err *err)
+{
+    struct fb_diff_arm arm;
+    struct fb_diff_input in = input_of(view, i, &arm);
+    const struct fb_step *step;
+    int64_t from_ns, to_ns;
+    enum fb_status r = fb_view_window(args, &view->arms[i], &from_ns, &to_ns, &step, err);
+
+    if (r == FB_OK)
+        fb_diff_shares_of_nodes(&in, from_ns, to_ns, nodes, count, lo, hi);
     return r;
 }
 

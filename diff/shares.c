@@ -22,6 +22,19 @@ static struct fb_step span_of(const struct fb_profile *p, int64_t from_ns, int64
     return step;
 }
 
+/* in->arms[0] in the span. */
+static void window_make(const struct fb_diff_input *in, int64_t from_ns, int64_t to_ns,
+                        struct fb_step *step, struct fb_window *ret_window)
+{
+    const struct fb_profile *p = in->arms[0].profile;
+    size_t first = 0;
+    struct fb_replicate replicate = {.arms = &first, .arms_count = 1};
+
+    *step = span_of(p, from_ns, to_ns);
+    fb_window_init(ret_window, step, p);
+    (void)fb_windows_collect(in, &replicate, ret_window, 1);
+}
+
 static void measure(const struct fb_window *w, const uint32_t *key_of_node,
                     struct fb_diff_shares *out)
 {
@@ -53,18 +66,14 @@ void fb_diff_shares_measure(const struct fb_diff_input *in, int64_t from_ns, int
                             const uint32_t *key_of_node, size_t keys,
                             struct fb_diff_shares *ret_shares)
 {
-    const struct fb_profile *p = in->arms[0].profile;
-    struct fb_step step = span_of(p, from_ns, to_ns);
-    size_t first = 0;
-    struct fb_replicate replicate = {.arms = &first, .arms_count = 1};
     struct fb_diff_shares out = {.keys = keys};
+    struct fb_step step;
     struct fb_window window;
 
     out.share = fb_alloc_array(keys, sizeof *out.share);
     out.lo = fb_alloc_array(keys, sizeof *out.lo);
     out.hi = fb_alloc_array(keys, sizeof *out.hi);
-    fb_window_init(&window, &step, p);
-    (void)fb_windows_collect(in, &replicate, &window, 1);
+    window_make(in, from_ns, to_ns, &step, &window);
     if (window.weight > 0)
         measure(&window, key_of_node, &out);
     fb_window_done(&window);
@@ -77,4 +86,108 @@ void fb_diff_shares_done(struct fb_diff_shares *shares)
     free(shares->lo);
     free(shares->hi);
     memset(shares, 0, sizeof *shares);
+}
+
+/* ---- inclusive, by node ---- */
+
+/* Amounts by cell of so many nodes at a time are in memory. */
+enum { ROWS_CELLS_MAX = 1 << 23 };
+
+/* Some nodes, and what is on them: rows[] is cells long for each. */
+struct node_rows {
+    const uint32_t *nodes;
+    size_t count, cells;
+    uint32_t *owner; /* by node of the tree: 1 + the nearest of `nodes` at or above it; 0 none */
+    float *x;
+    double *weight, *samples;
+};
+
+static void rows_fill(struct node_rows *r, const struct fb_calltree *tree,
+                      const struct fb_window *w)
+{
+    size_t next = 0;
+
+    memset(r->x, 0, r->count * r->cells * sizeof *r->x);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        r->owner[i] = i > 0 ? r->owner[tree->nodes[i].parent] : 0;
+        if (next < r->count && r->nodes[next] == i)
+            r->owner[i] = (uint32_t)++next;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        r->weight[i] = r->samples[i] = 0;
+    for (size_t i = 0; i < w->events_count; i++) {
+        const struct fb_event *e = &w->events[i];
+        size_t at = r->owner[e->node];
+
+        if (at == 0)
+            continue;
+        r->weight[at - 1] += e->weight;
+        r->samples[at - 1] += fb_event_samples(w, e);
+        if (e->cell < r->cells)
+            r->x[(at - 1) * r->cells + e->cell] += (float)e->weight;
+    }
+    for (size_t i = r->count; i-- > 0;) {
+        size_t at = r->nodes[i] > 0 ? r->owner[tree->nodes[r->nodes[i]].parent] : 0;
+
+        if (at == 0)
+            continue;
+        r->weight[at - 1] += r->weight[i];
+        r->samples[at - 1] += r->samples[i];
+        for (size_t c = 0; c < r->cells; c++)
+            r->x[(at - 1) * r->cells + c] += r->x[i * r->cells + c];
+    }
+}
+
+static void rows_measure(const struct node_rows *r, const struct fb_window *w, uint32_t *cell,
+                         double *x, double *lo, double *hi)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct fb_series s = {
+            .cell = cell, .x = x, .weight = r->weight[i], .samples = r->samples[i]};
+        struct fb_share share;
+
+        for (size_t c = 0; c < r->cells; c++)
+            if (r->x[i * r->cells + c] > 0) {
+                cell[s.hits] = (uint32_t)c;
+                x[s.hits++] = r->x[i * r->cells + c];
+            }
+        fb_share_measure(&w->grid, &s, FB_FLOOR_PLAIN, &share);
+        lo[i] = share.lo;
+        hi[i] = share.hi;
+    }
+}
+
+void fb_diff_shares_of_nodes(const struct fb_diff_input *in, int64_t from_ns, int64_t to_ns,
+                             const uint32_t *nodes, size_t count, double *lo, double *hi)
+{
+    struct fb_step step;
+    struct fb_window w;
+    struct node_rows r;
+    size_t most;
+    uint32_t *cell;
+    double *x;
+
+    window_make(in, from_ns, to_ns, &step, &w);
+    r.cells = w.cells;
+    most = w.cells < ROWS_CELLS_MAX ? ROWS_CELLS_MAX / (w.cells + 1) + 1 : 1;
+    most = most < count ? most : count;
+    r.owner = fb_alloc_array(in->tree->count, sizeof *r.owner);
+    r.x = fb_alloc_array(most * (w.cells + 1), sizeof *r.x);
+    r.weight = fb_alloc_array(most, sizeof *r.weight);
+    r.samples = fb_alloc_array(most, sizeof *r.samples);
+    cell = fb_alloc_array(w.cells + 1, sizeof *cell);
+    x = fb_alloc_array(w.cells + 1, sizeof *x);
+    for (size_t from = 0; from < count && w.weight > 0; from += most) {
+        r.nodes = nodes + from;
+        r.count = count - from < most ? count - from : most;
+        rows_fill(&r, in->tree, &w);
+        rows_measure(&r, &w, cell, x, lo + from, hi + from);
+    }
+    fb_window_done(&w);
+    free(r.owner);
+    free(r.x);
+    free(r.weight);
+    free(r.samples);
+    free(cell);
+    free(x);
 }

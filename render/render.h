@@ -231,18 +231,38 @@ struct fb_ramp_plot {
 /* Delivered, p99, CPU per request, and layers or cores over the offered rate, as SVG. */
 void fb_render_ramp_plot(const struct fb_ramp_plot *in, struct fb_buf *out);
 
+enum fb_flame_color {
+    FB_FLAME_BY_LAYER,
+    FB_FLAME_BY_KIND,
+    FB_FLAME_BY_MODULE,
+    FB_FLAME_BY_PACKAGE,
+    FB_FLAME_BY_TIER,
+    FB_FLAME_COLOR_COUNT
+};
+const char *fb_flame_color_text(enum fb_flame_color color); /* "layer" */
+bool fb_flame_color_parse(const char *text, enum fb_flame_color *ret_color);
+
 struct fb_flame_input {
     const struct fb_calltree *tree;
     const struct fb_functions *fns;
     const struct fb_layers *layers;
     const uint16_t *layer_of_node;
-    const double *self; /* weight by node                                        */
+    const struct fb_calltree_weight *weights; /* by node, each once; of one profile         */
+    size_t weights_count;
     const char *title, *subtitle;
     const char *unit;      /* of a weight: "samples"                                */
     double ms_per_request; /* of the whole picture; NAN unknown                     */
     double cores;          /* NAN unknown                                           */
     bool is_icicle;        /* root at the top                                       */
     size_t nodes_max;      /* drawn at most; 0: 20000; the rest is in `other (n frames)` */
+    enum fb_flame_color color;
+    /* Where the tree is turned, callers on what they called: the same before that, for the legend;
+     * else NULL. */
+    const struct fb_flame_input *before_turn;
+    /* Asks for the 95 % intervals (0 to 1) of the totals of nodes, by rising id; NULL: none are
+     * shown.  lo[] stays NAN where none is known. */
+    void (*intervals)(void *arg, const uint32_t *nodes, size_t count, double *lo, double *hi);
+    void *intervals_arg;
 };
 
 /* A self-contained interactive SVG. */

@@ -17,7 +17,8 @@ enum {
     NOTE_ROW = 17,
     TOOLBAR = 34,
     NOTES_ROOM = 64,
-    LABEL_MIN = 22
+    LABEL_MIN = 22,
+    CHIP_MOST = 400
 };
 
 /* Advance of ASCII 32-126 in hundredths of the font size, of DejaVu Sans: the widest of the fonts
@@ -111,21 +112,32 @@ void fb_svg_count_put(struct fb_buf *out, uint64_t v)
     fb_buf_add(out, digits + at, sizeof digits - at);
 }
 
-void fb_svg_percent_put(struct fb_buf *out, double ratio)
+static const char *percent_text(double ratio, char text[32])
 {
     double p = 100 * ratio;
 
     if (p == 0)
-        fb_buf_putc(out, '0');
+        (void)strcpy(text, "0");
     else if (fabs(p) < 0.01)
-        fb_buf_printf(out, "%.1g", p);
+        (void)snprintf(text, 32, "%.1g", p);
     else
-        fb_buf_printf(out, "%.2f", p);
+        (void)snprintf(text, 32, "%.2f", p);
+    return text;
 }
 
-const char *fb_svg_other_label(uint32_t frames, char text[FB_SVG_OTHER_MAX])
+void fb_svg_percent_put(struct fb_buf *out, double ratio)
 {
-    (void)snprintf(text, FB_SVG_OTHER_MAX, "other (%u frame%s)", frames, frames == 1 ? "" : "s");
+    char text[32];
+
+    fb_buf_puts(out, percent_text(ratio, text));
+}
+
+const char *fb_svg_other_label(uint32_t frames, double share, char text[FB_SVG_OTHER_MAX])
+{
+    char percent[32];
+
+    (void)snprintf(text, FB_SVG_OTHER_MAX, "other (%u frame%s, %s %%)", frames,
+                   frames == 1 ? "" : "s", percent_text(share, percent));
     return text;
 }
 
@@ -174,7 +186,21 @@ static void style_put(const struct fb_svg *s)
 
 static double chip_width(const struct fb_svg_chip *chip)
 {
-    return 17 + fb_svg_text_width(chip->label, strlen(chip->label)) + 18;
+    return 17 + fmin(fb_svg_text_width(chip->label, strlen(chip->label)), CHIP_MOST) + 18;
+}
+
+static void chip_put(struct fb_buf *out, const struct fb_svg_chip *chip, double x, double top)
+{
+    if (chip->class_number == FB_SVG_NO_CLASS)
+        fb_buf_puts(out, "<g class=\"more\">");
+    else
+        fb_buf_printf(out,
+                      "<g class=\"k k%u\" data-c=\"%u\"><rect x=\"%.1f\" y=\"%.1f\" width=\"12\" "
+                      "height=\"12\" rx=\"2.5\"/>",
+                      chip->class_number, chip->class_number, x, top + 4);
+    fb_buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 17, top + 14);
+    fb_svg_cut_text_put(out, chip->label, strlen(chip->label), CHIP_MOST);
+    fb_buf_puts(out, "</text></g>\n");
 }
 
 /* The legend in as many rows as it needs; returns its height. */
@@ -190,15 +216,8 @@ static double chips_walk(const struct fb_svg *s, double top, bool put)
             x = FB_SVG_MARGIN;
             y += CHIP_ROW;
         }
-        if (put) {
-            fb_buf_printf(s->out, "<g class=\"k k%u\" data-c=\"%u\"><rect x=\"%.1f\" y=\"%.1f\" ",
-                          chip->class_number, chip->class_number, x, top + y + 4);
-            fb_buf_printf(s->out,
-                          "width=\"12\" height=\"12\" rx=\"2.5\"/><text x=\"%.1f\" y=\"%.1f\">",
-                          x + 17, top + y + 14);
-            fb_svg_text_put(s->out, chip->label, strlen(chip->label));
-            fb_buf_puts(s->out, "</text></g>\n");
-        }
+        if (put)
+            chip_put(s->out, chip, x, top + y);
         x += width;
     }
     return y + CHIP_ROW;
@@ -272,22 +291,38 @@ void fb_svg_begin(struct fb_svg *s)
                   s->height, FB_SVG_WIDTH, s->height);
     fb_buf_printf(out, "data-kind=\"%s\" data-total=\"%llu\" data-top=\"%.1f\" data-row=\"%.4f\" ",
                   s->kind, (unsigned long long)s->width, s->graph_top, s->row);
-    fb_buf_printf(out, "data-margin=\"%d\" data-icicle=\"%d\">\n", FB_SVG_MARGIN, s->is_icicle);
+    fb_buf_printf(out, "data-margin=\"%d\" data-icicle=\"%d\"", FB_SVG_MARGIN, s->is_icicle);
+    fb_buf_puts(out, s->facts ? s->facts : "");
+    fb_buf_puts(out, ">\n");
     head_put(s, legend_top);
     fb_buf_puts(out, "<g class=\"graph\">\n");
+}
+
+static double scale_of(const struct fb_svg *s)
+{
+    return (FB_SVG_WIDTH - 2 * FB_SVG_MARGIN) / (double)(s->width ? s->width : 1);
+}
+
+bool fb_svg_is_wide(const struct fb_svg *s, uint64_t width)
+{
+    return (double)width * scale_of(s) >= 1;
+}
+
+void fb_svg_attribute_put(struct fb_buf *out, const char *name, uint64_t v)
+{
+    fb_buf_puts(out, " data-");
+    fb_buf_puts(out, name);
+    fb_buf_puts(out, "=\"");
+    fb_buf_add_u64(out, v);
+    fb_buf_putc(out, '"');
 }
 
 void fb_svg_box_begin(struct fb_svg *s, const struct fb_svg_box *box)
 {
     fb_buf_puts(s->out, "<g class=\"");
     fb_buf_puts(s->out, box->classes);
-    fb_buf_puts(s->out, "\" data-x=\"");
-    fb_buf_add_u64(s->out, box->x);
-    fb_buf_puts(s->out, "\" data-w=\"");
-    fb_buf_add_u64(s->out, box->width);
-    fb_buf_puts(s->out, "\" data-d=\"");
-    fb_buf_add_u64(s->out, box->depth);
     fb_buf_putc(s->out, '"');
+    fb_svg_attribute_put(s->out, "w", box->width);
 }
 
 /* What of a name says most where the whole does not fit: "java/io/Writer.flush" without folders. */
@@ -319,7 +354,7 @@ static void label_put(struct fb_buf *out, const struct fb_svg_box *box, double p
 
 void fb_svg_box_end(struct fb_svg *s, const struct fb_svg_box *box)
 {
-    double scale = (FB_SVG_WIDTH - 2 * FB_SVG_MARGIN) / (double)(s->width ? s->width : 1);
+    double scale = scale_of(s);
     double width = (double)box->width * scale, gap = width > 4 ? 0.8 : width * 0.2;
     double level = s->is_icicle ? box->depth : (double)s->depth - box->depth;
     double y = s->graph_top + level * s->row, height = s->row > 6 ? s->row - 1 : s->row * 0.85;
@@ -345,11 +380,15 @@ void fb_svg_box_end(struct fb_svg *s, const struct fb_svg_box *box)
     fb_buf_puts(s->out, "</g>\n");
 }
 
+void fb_svg_graph_end(struct fb_svg *s)
+{
+    fb_buf_puts(s->out, "</g>\n");
+}
+
 void fb_svg_end(struct fb_svg *s, const char *const *notes, size_t notes_count)
 {
     double y = s->height - NOTES_ROOM + 22;
 
-    fb_buf_puts(s->out, "</g>\n");
     for (size_t i = 0; i < notes_count; i++) {
         fb_buf_printf(s->out, "<text class=\"note\" x=\"%d\" y=\"%.1f\">", FB_SVG_MARGIN,
                       y + (double)i * NOTE_ROW);

@@ -125,16 +125,30 @@ static void diff_put(const struct fb_report_input *in, struct fb_flame_input *fl
     fb_diff_nodes_done(&nodes);
 }
 
+static struct fb_calltree_weight *weights_of(const struct fb_calltree *tree, const double *self,
+                                             size_t *ret_count)
+{
+    struct fb_calltree_weight *out = fb_alloc_array(tree->count, sizeof *out);
+    size_t n = 0;
+
+    for (size_t i = 0; i < tree->count; i++)
+        if (self[i] > 0)
+            out[n++] = (struct fb_calltree_weight){(uint32_t)i, self[i]};
+    *ret_count = n;
+    return out;
+}
+
 bool fb_render_report_svg(const struct fb_report_input *in, enum fb_report_svg which,
                           struct fb_buf *out)
 {
     struct fb_report_picture *all, *p;
-    size_t count, side = which == FB_REPORT_SVG_VARIANT ? 1 : 0;
+    size_t count, weights_count, side = which == FB_REPORT_SVG_VARIANT ? 1 : 0;
     bool is_there =
         picture_make(in, &all, &count) && (in->diff != NULL || which == FB_REPORT_SVG_CONTROL);
 
     if (is_there) {
         p = &all[count - 1];
+        struct fb_calltree_weight *weights = weights_of(in->tree, p->self[side], &weights_count);
         char *title = in->diff ? fb_format("%s against %s", in->arms[0].name,
                                            in->arms[in->arms_count - 1].name)
                                : fb_strdup(in->arms[0].name);
@@ -147,7 +161,8 @@ bool fb_render_report_svg(const struct fb_report_input *in, enum fb_report_svg w
                                        .fns = in->fns,
                                        .layers = in->layers,
                                        .layer_of_node = in->layer_of_node,
-                                       .self = p->self[side],
+                                       .weights = weights,
+                                       .weights_count = weights_count,
                                        .title = title,
                                        .subtitle = subtitle,
                                        .unit = in->unit,
@@ -159,6 +174,7 @@ bool fb_render_report_svg(const struct fb_report_input *in, enum fb_report_svg w
             diff_put(in, &flame, p->step, out);
         else
             fb_render_flame_svg(&flame, out);
+        free(weights);
         free(title);
         free(subtitle);
     }

@@ -119,25 +119,11 @@ static void pair_put(const struct picture *p, const char *what, const struct pai
         fb_buf_printf(out, ", %s%.4f ms per request", sign_of(ms), fabs(ms));
 }
 
-static void place_put(const struct picture *p, uint32_t node)
-{
-    const struct fb_functions *fns = p->in->fns;
-    const struct fb_function *f = &fns->items[p->in->tree->nodes[node].function];
-    const char *module = fb_strings_get(&fns->strings, f->module);
-    const char *layer = fb_layers_get(p->in->layers, p->in->layer_of_node[node])->name;
-
-    fb_buf_puts(p->svg.out, " · layer ");
-    fb_svg_text_put(p->svg.out, layer, strlen(layer));
-    if (module[0] != '\0') {
-        fb_buf_puts(p->svg.out, " · module ");
-        fb_svg_text_put(p->svg.out, module, strlen(module));
-    }
-}
-
 static void details_put(const struct picture *p, const struct fb_flame_box *b,
                         const struct pair *total, const struct pair *self)
 {
     struct fb_buf *out = p->svg.out;
+    const char *layer = fb_layers_get(p->in->layers, p->in->layer_of_node[b->node])->name;
 
     pair_put(p, b->hidden ? "together" : "inclusive", total);
     if (b->hidden) {
@@ -151,13 +137,26 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b,
                       p->nodes->self_is_real[b->node] ? "outside" : "inside");
     else
         fb_buf_puts(out, "\nnot judged");
-    if (b->depth > 0)
-        place_put(p, b->node);
+    if (b->depth == 0)
+        return;
+    fb_buf_puts(out, " · layer ");
+    fb_svg_text_put(out, layer, strlen(layer));
+    fb_svg_place_put(out, p->in->fns, p->in->tree->nodes[b->node].function);
 }
 
+/* A side's amount as a whole number, for widths and the search: samples, or parts of 10^9 where an
+ * arm's weights are none. */
 static uint64_t samples_of(double share, double weight)
 {
-    return share > 0 && weight > 0 ? (uint64_t)llround(share * weight) : 0;
+    double whole = weight >= 1000 && fabs(weight - nearbyint(weight)) < 1e-6 ? weight : 1e9;
+
+    return share > 0 && weight > 0 ? (uint64_t)llround(share * whole) : 0;
+}
+
+static void attributes_put(struct fb_buf *out, const char *name, const char *text)
+{
+    if (text[0] != '\0')
+        fb_buf_printf(out, " data-%s=\"%s\"", name, text);
 }
 
 /* The label, its suffix, and the whole element. */
@@ -180,15 +179,16 @@ static void box_put(struct picture *p, const struct fb_flame_box *b)
     box.label = b->depth == 0 ? "all" : name->text;
     box.label_len = b->depth == 0 ? 3 : name->len;
     if (b->hidden) {
-        box.label = fb_svg_other_label(b->hidden, other);
+        box.label = fb_svg_other_label(b->hidden, (double)b->width / PARTS, other);
         box.label_len = strlen(box.label);
     }
     box.suffix = suffix_of(&total, t, total_text);
     fb_svg_box_begin(&p->svg, &box);
-    fb_buf_printf(out, " data-c=\"%llu\" data-v=\"%llu\" data-t=\"%s\" data-s=\"%s\"><title>",
-                  (unsigned long long)samples_of(total.control, n->control_weight),
-                  (unsigned long long)samples_of(total.variant, n->variant_weight), box.suffix,
-                  suffix_of(&self, s, self_text));
+    fb_svg_attribute_put(out, "c", samples_of(total.control, n->control_weight));
+    fb_svg_attribute_put(out, "v", samples_of(total.variant, n->variant_weight));
+    attributes_put(out, "t", box.suffix);
+    attributes_put(out, "s", suffix_of(&self, s, self_text));
+    fb_buf_puts(out, "><title>");
     fb_svg_text_put(out, box.label, box.label_len);
     details_put(p, b, &total, &self);
     fb_buf_puts(out, "</title>");
@@ -283,6 +283,7 @@ void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_no
     fb_svg_begin(&p.svg);
     for (size_t i = 0; i < p.layout.count; i++)
         box_put(&p, &p.layout.boxes[i]);
+    fb_svg_graph_end(&p.svg);
     notes_put(&p);
     for (size_t i = 0; i < LEGEND_COUNT; i++)
         free(chips[i].label);

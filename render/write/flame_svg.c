@@ -1,10 +1,11 @@
-/* The flamegraph of one profile: boxes coloured by layer. */
+/* The flamegraph of one profile: boxes coloured by layer, or by what their function belongs to. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
+#include "render/flame_classes.h"
 #include "render/flame_layout.h"
 #include "render/render.h"
 #include "render/svg.h"
@@ -12,49 +13,134 @@
 /* Weights that are no whole numbers (shares) are drawn in parts of 10^9. */
 #define PARTS 1e9
 
+/* Boxes that get an interval: the widest. */
+enum { INTERVALS_MOST = 3000 };
+
 struct picture {
     const struct fb_flame_input *in;
     struct fb_flame_layout layout;
-    double scale; /* units of width in one unit of weight */
-    size_t layers_count;
+    struct fb_flame_classes classes;
+    struct fb_svg_functions functions;
+    double scale;    /* units of width in one unit of weight */
+    double *lo, *hi; /* by box; NULL: no intervals           */
+    const char *self_text;
     struct fb_svg svg;
 };
 
-static double find_scale(const double *self, size_t count)
+static double find_scale(const struct fb_calltree_weight *weights, size_t count)
 {
     double sum = 0;
     bool is_whole = true;
 
     for (size_t i = 0; i < count; i++) {
-        sum += self[i];
-        is_whole &= fabs(self[i] - nearbyint(self[i])) < 1e-6;
+        sum += weights[i].weight;
+        is_whole &= fabs(weights[i].weight - nearbyint(weights[i].weight)) < 1e-6;
     }
     return is_whole || !(sum > 0) ? 1 : PARTS / sum;
 }
 
 static void layout_make(struct picture *p)
 {
-    size_t n = p->in->tree->count;
-    uint64_t *weights = fb_alloc_array(n, sizeof *weights);
+    size_t count = 0;
+    struct fb_flame_weight *list = fb_alloc_array(p->in->weights_count, sizeof *list);
 
-    p->scale = find_scale(p->in->self, n);
-    for (size_t i = 0; i < n; i++)
-        weights[i] = p->in->self[i] > 0 ? (uint64_t)llround(p->in->self[i] * p->scale) : 0;
+    p->scale = find_scale(p->in->weights, p->in->weights_count);
+    for (size_t i = 0; i < p->in->weights_count; i++) {
+        const struct fb_calltree_weight *w = &p->in->weights[i];
+        uint64_t width = w->weight > 0 ? (uint64_t)llround(w->weight * p->scale) : 0;
+
+        if (width > 0)
+            list[count++] = (struct fb_flame_weight){w->node, width};
+    }
     fb_flame_layout_init(
         &p->layout, &(struct fb_flame_layout_input){
                         .tree = p->in->tree,
                         .fns = p->in->fns,
-                        .weights = weights,
+                        .list = list,
+                        .list_count = count,
                         .boxes_max = p->in->nodes_max ? p->in->nodes_max : FB_SVG_BOXES_DEFAULT,
                     });
-    free(weights);
+    free(list);
+}
+
+/* ---- intervals ---- */
+
+struct wanted {
+    uint32_t node, box;
+    uint64_t width;
+};
+
+static int wanted_by_width(const void *a, const void *b)
+{
+    const struct wanted *x = a, *y = b;
+
+    if (x->width != y->width)
+        return x->width < y->width ? 1 : -1;
+    return x->box < y->box ? -1 : x->box > y->box;
+}
+
+static int wanted_by_node(const void *a, const void *b)
+{
+    const struct wanted *x = a, *y = b;
+
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void intervals_ask(struct picture *p)
+{
+    size_t n = p->layout.count, count = 0;
+    struct wanted *wanted;
+    uint32_t *nodes;
+    double *lo, *hi;
+
+    if (!p->in->intervals || p->layout.width == 0)
+        return;
+    wanted = fb_alloc_array(n, sizeof *wanted);
+    for (size_t i = 1; i < n; i++)
+        if (!p->layout.boxes[i].hidden)
+            wanted[count++] =
+                (struct wanted){p->layout.boxes[i].node, (uint32_t)i, p->layout.boxes[i].width};
+    qsort(wanted, count, sizeof *wanted, wanted_by_width);
+    count = count < INTERVALS_MOST ? count : INTERVALS_MOST;
+    qsort(wanted, count, sizeof *wanted, wanted_by_node);
+    nodes = fb_alloc_array(count, sizeof *nodes);
+    lo = fb_alloc_array(count, sizeof *lo);
+    hi = fb_alloc_array(count, sizeof *hi);
+    p->lo = fb_alloc_array(n, sizeof *p->lo);
+    p->hi = fb_alloc_array(n, sizeof *p->hi);
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = wanted[i].node;
+        lo[i] = hi[i] = NAN;
+    }
+    for (size_t i = 0; i < n; i++)
+        p->lo[i] = p->hi[i] = NAN;
+    p->in->intervals(p->in->intervals_arg, nodes, count, lo, hi);
+    for (size_t i = 0; i < count; i++) {
+        p->lo[wanted[i].box] = lo[i];
+        p->hi[wanted[i].box] = hi[i];
+    }
+    free(wanted);
+    free(nodes);
+    free(lo);
+    free(hi);
+}
+
+static bool has_interval(const struct picture *p, size_t box)
+{
+    return p->lo && !isnan(p->lo[box]) && !isnan(p->hi[box]);
+}
+
+/* ---- boxes ---- */
+
+static double share_of(const struct picture *p, uint64_t width)
+{
+    return p->layout.width ? (double)width / (double)p->layout.width : 0;
 }
 
 static void amount_put(const struct picture *p, uint64_t width)
 {
     struct fb_buf *out = p->svg.out;
     size_t unit = strlen(p->in->unit);
-    double share = p->layout.width ? (double)width / (double)p->layout.width : 0;
 
     if (p->scale == 1)
         fb_svg_count_put(out, width);
@@ -64,109 +150,86 @@ static void amount_put(const struct picture *p, uint64_t width)
     fb_svg_text_put(out, p->in->unit,
                     unit - (width == 1 && unit > 1 && p->in->unit[unit - 1] == 's'));
     fb_buf_puts(out, ", ");
-    fb_svg_percent_put(out, share);
+    fb_svg_percent_put(out, share_of(p, width));
     fb_buf_puts(out, " %");
-    if (!isnan(p->in->ms_per_request))
-        fb_buf_printf(out, ", %.4g ms per request", share * p->in->ms_per_request);
-    if (!isnan(p->in->cores))
-        fb_buf_printf(out, ", %.3g cores", share * p->in->cores);
 }
 
-/* The lines under the name: what a hover shows. */
-static void details_put(const struct picture *p, const struct fb_flame_box *b)
+static void cost_put(const struct picture *p, uint64_t width)
 {
-    const struct fb_functions *fns = p->in->fns;
-    const struct fb_function *f = &fns->items[p->in->tree->nodes[b->node].function];
+    double share = share_of(p, width);
+
+    if (!isnan(p->in->ms_per_request))
+        fb_buf_printf(p->svg.out, ", %.4g ms per request", share * p->in->ms_per_request);
+    if (!isnan(p->in->cores))
+        fb_buf_printf(p->svg.out, ", %.3g cores", share * p->in->cores);
+}
+
+/* The lines under the name: what a hover shows without a script.  A box that nobody can hover has
+ * the first of them only; the script makes the others of the data. */
+static void details_put(const struct picture *p, size_t box)
+{
+    const struct fb_flame_box *b = &p->layout.boxes[box];
     struct fb_buf *out = p->svg.out;
-    const char *module = fb_strings_get(&fns->strings, f->module);
-    const char *file = fb_strings_get(&fns->strings, f->file);
-    const char *layer = fb_layers_get(p->in->layers, p->in->layer_of_node[b->node])->name;
 
     fb_buf_puts(out, b->hidden ? "\ntogether " : "\ntotal ");
     amount_put(p, b->width);
+    if (!fb_svg_is_wide(&p->svg, b->width))
+        return;
+    cost_put(p, b->width);
     if (b->hidden) {
         fb_buf_puts(out, "\nToo narrow to be drawn one by one.");
         return;
     }
-    fb_buf_puts(out, "\nself ");
+    if (has_interval(p, box))
+        fb_buf_printf(out, "\n95 %% interval %.2f to %.2f %%", 100 * p->lo[box], 100 * p->hi[box]);
+    fb_buf_printf(out, "\n%s ", p->self_text);
     amount_put(p, b->self);
+    cost_put(p, b->self);
     if (b->depth == 0)
         return;
     fb_buf_puts(out, "\nlayer ");
-    fb_svg_text_put(out, layer, strlen(layer));
-    if (f->tier != FB_TIER_UNKNOWN ||
-        f->kind == FB_FRAME_INLINED) /* boxes of one name differ in it */
-        fb_buf_printf(out, " · %s", fb_tier_text(fb_function_tier(f)));
-    if (module[0] != '\0') {
-        fb_buf_puts(out, " · module ");
-        fb_svg_text_put(out, module, strlen(module));
-    }
-    if (file[0] != '\0') {
-        fb_buf_puts(out, " · ");
-        fb_svg_text_put(out, file, strlen(file));
-        if (f->line > 0)
-            fb_buf_printf(out, ":%u", f->line);
-    }
+    fb_svg_text_put(out, fb_layers_get(p->in->layers, p->in->layer_of_node[b->node])->name,
+                    strlen(fb_layers_get(p->in->layers, p->in->layer_of_node[b->node])->name));
+    fb_svg_place_put(out, p->in->fns, p->in->tree->nodes[b->node].function);
 }
 
-static void box_put(struct picture *p, const struct fb_flame_box *b)
+static void box_put(struct picture *p, size_t i)
 {
+    const struct fb_flame_box *b = &p->layout.boxes[i];
     const struct fb_functions *fns = p->in->fns;
-    const struct fb_string *name =
-        &fns->strings.items[fns->items[p->in->tree->nodes[b->node].function].name];
+    uint32_t function = p->in->tree->nodes[b->node].function;
+    const struct fb_string *name = &fns->strings.items[fns->items[function].name];
     struct fb_svg_box box = {.x = b->x, .width = b->width, .depth = b->depth, .suffix = ""};
+    struct fb_buf *out = p->svg.out;
     char classes[32], other[FB_SVG_OTHER_MAX];
 
-    (void)snprintf(classes, sizeof classes, "b%s l%zu", b->hidden ? " o" : "",
-                   b->hidden || b->depth == 0 ? p->layers_count
-                                              : (size_t)p->in->layer_of_node[b->node]);
+    (void)snprintf(classes, sizeof classes, "b%s l%u", b->hidden ? " o" : "",
+                   fb_flame_class_of(&p->classes, p->in, b->hidden ? 0 : b->node));
     box.classes = classes;
     box.label = name->text;
     box.label_len = name->len;
     if (b->depth == 0 || b->hidden) {
-        box.label = b->hidden ? fb_svg_other_label(b->hidden, other) : "all";
+        box.label = b->hidden ? fb_svg_other_label(b->hidden, share_of(p, b->width), other) : "all";
         box.label_len = strlen(box.label);
     }
     fb_svg_box_begin(&p->svg, &box);
-    fb_buf_puts(p->svg.out, " data-f=\"");
-    fb_buf_add_u64(p->svg.out, b->self);
-    fb_buf_puts(p->svg.out, "\"><title>");
-    fb_svg_text_put(p->svg.out, box.label, box.label_len);
-    details_put(p, b);
-    fb_buf_puts(p->svg.out, "</title>");
+    if (b->self > 0 && !b->hidden)
+        fb_svg_attribute_put(out, "f", b->self);
+    if (b->depth > 0 && !b->hidden) {
+        fb_svg_attribute_put(out, "n", fb_svg_functions_put(&p->functions, function));
+        if (p->in->color != FB_FLAME_BY_LAYER)
+            fb_svg_attribute_put(out, "l", p->in->layer_of_node[b->node]);
+        if (has_interval(p, i))
+            fb_buf_printf(out, " data-i=\"%.2f to %.2f\"", 100 * p->lo[i], 100 * p->hi[i]);
+    }
+    fb_buf_puts(out, "><title>");
+    fb_svg_text_put(out, box.label, box.label_len);
+    details_put(p, i);
+    fb_buf_puts(out, "</title>");
     fb_svg_box_end(&p->svg, &box);
 }
 
-/* One chip a layer that has any weight, with its share of self time. */
-static struct fb_svg_chip *chips_make(const struct picture *p, size_t *ret_count)
-{
-    const struct fb_flame_input *in = p->in;
-    struct fb_svg_chip *chips = fb_alloc_array(p->layers_count, sizeof *chips);
-    double *sums = fb_layers_sum(in->layers, in->tree, in->layer_of_node, in->self), all = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < p->layers_count; i++)
-        all += sums[i];
-    for (size_t i = 0; i < p->layers_count; i++)
-        if (sums[i] > 0)
-            chips[count++] = (struct fb_svg_chip){
-                fb_format("%s %.1f %%", fb_layers_get(in->layers, i)->name, 100 * sums[i] / all),
-                (unsigned)i};
-    free(sums);
-    *ret_count = count;
-    return chips;
-}
-
-/* Layer colours; then one more for the root and for hidden frames, which belong to no layer. */
-static struct fb_tint *tints_make(const struct picture *p)
-{
-    struct fb_tint *tints = fb_alloc_array(p->layers_count + 1, sizeof *tints);
-
-    for (size_t i = 0; i < p->layers_count; i++)
-        tints[i] = fb_palette_fill(fb_layers_get(p->in->layers, i)->color);
-    tints[p->layers_count] = fb_palette_none;
-    return tints;
-}
+/* ---- the page ---- */
 
 static void notes_put(struct picture *p)
 {
@@ -176,9 +239,13 @@ static void notes_put(struct picture *p)
                             100.0 * (double)p->layout.hidden_width /
                                 (double)(p->layout.width ? p->layout.width : 1),
                             "“other”");
-    const char *notes[2] = {"On-CPU time of the profiled process only. Width is the share of "
-                            "samples; siblings stand in the order of their names, not of time.",
-                            drawn};
+    const char *notes[2] = {
+        p->in->before_turn
+            ? "On-CPU time of the profiled process only. Stacks are turned: each box is called by "
+              "those on it; the boxes on “all” are leaves, as wide as their self time."
+            : "On-CPU time of the profiled process only. Width is the share of "
+              "samples; siblings stand in the order of their names, not of time.",
+        drawn};
 
     if (p->layout.width == 0)
         notes[0] = "No samples.";
@@ -186,32 +253,73 @@ static void notes_put(struct picture *p)
     free(drawn);
 }
 
+/* What the script makes details of. */
+static char *facts_make(const struct picture *p)
+{
+    struct fb_buf out = {0};
+
+    fb_buf_puts(&out, " data-unit=\"");
+    fb_svg_text_put(&out, p->in->unit, strlen(p->in->unit));
+    fb_buf_printf(&out, "\" data-scale=\"%.17g\" data-self=\"%s\"", p->scale, p->self_text);
+    if (!isnan(p->in->ms_per_request))
+        fb_buf_printf(&out, " data-ms=\"%.17g\"", p->in->ms_per_request);
+    if (!isnan(p->in->cores))
+        fb_buf_printf(&out, " data-cores=\"%.17g\"", p->in->cores);
+    return fb_buf_take(&out);
+}
+
+static void tables_put(const struct picture *p)
+{
+    struct fb_buf *out = p->svg.out;
+
+    fb_buf_puts(out, "<metadata class=\"layers\">");
+    for (size_t i = 0; i < fb_layers_count(p->in->layers); i++) {
+        const char *name = fb_layers_get(p->in->layers, i)->name;
+
+        fb_svg_text_put(out, name, strlen(name));
+        fb_buf_putc(out, '\n');
+    }
+    fb_buf_puts(out, "</metadata>\n");
+    fb_svg_functions_write(&p->functions, p->in->fns, out);
+}
+
 void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out)
 {
-    struct picture p = {.in = in, .layers_count = fb_layers_count(in->layers)};
-    struct fb_tint *tints = tints_make(&p);
-    struct fb_svg_chip *chips = chips_make(&p, &p.svg.chips_count);
+    struct picture p = {.in = in, .self_text = in->before_turn ? "begins here" : "self"};
+    char *facts, *what;
 
+    fb_flame_classes_init(&p.classes, in);
     layout_make(&p);
-    p.svg.out = out;
-    p.svg.kind = "flame";
-    p.svg.what = "A flame graph: each box is a function, as wide as its share of the samples, "
-                 "on the function that called it; colours are layers.";
-    p.svg.title = in->title;
-    p.svg.subtitle = in->subtitle ? in->subtitle : "";
-    p.svg.tints = tints;
-    p.svg.tints_count = p.layers_count + 1;
-    p.svg.chips = chips;
-    p.svg.width = p.layout.width;
-    p.svg.depth = p.layout.depth;
-    p.svg.is_icicle = in->is_icicle;
+    fb_flame_classes_legend(&p.classes, in, &p.layout);
+    intervals_ask(&p);
+    facts = facts_make(&p);
+    what = fb_format("A flame graph: each box is a function, as wide as its share of the samples, "
+                     "on the function that %s; colours are %ss.",
+                     in->before_turn ? "it called" : "called it", fb_flame_color_text(in->color));
+    p.svg = (struct fb_svg){.out = out,
+                            .kind = "flame",
+                            .what = what,
+                            .title = in->title,
+                            .subtitle = in->subtitle ? in->subtitle : "",
+                            .facts = facts,
+                            .tints = p.classes.tints,
+                            .tints_count = p.classes.count,
+                            .chips = p.classes.chips,
+                            .chips_count = p.classes.chips_count,
+                            .width = p.layout.width,
+                            .depth = p.layout.depth,
+                            .is_icicle = in->is_icicle};
     fb_svg_begin(&p.svg);
     for (size_t i = 0; i < p.layout.count; i++)
-        box_put(&p, &p.layout.boxes[i]);
+        box_put(&p, i);
+    fb_svg_graph_end(&p.svg);
+    tables_put(&p);
     notes_put(&p);
-    for (size_t i = 0; i < p.svg.chips_count; i++)
-        free(chips[i].label);
-    free(chips);
-    free(tints);
+    fb_svg_functions_done(&p.functions);
+    fb_flame_classes_done(&p.classes);
     fb_flame_layout_done(&p.layout);
+    free(p.lo);
+    free(p.hi);
+    free(facts);
+    free(what);
 }

@@ -84,6 +84,16 @@ static void check(const struct fb_buf *svg)
     }
 }
 
+static size_t list(const double *self, size_t n, struct fb_calltree_weight *weights)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (self[i] > 0)
+            weights[count++] = (struct fb_calltree_weight){i, self[i]};
+    return count;
+}
+
 static void draw(const struct profile *p, struct fb_layers *layers)
 {
     size_t n = p->tree.count;
@@ -92,14 +102,24 @@ static void draw(const struct profile *p, struct fb_layers *layers)
     double *total, *half_total;
     uint8_t *real = fb_alloc(n);
     struct fb_buf out = {0};
-    struct fb_flame_input in = {&p->tree, &p->fns,   layers, layer_of_node, self,  "t",
-                                "s",      "samples", NAN,    NAN,           false, 0};
+    struct fb_calltree_weight *weights = fb_alloc_array(n, sizeof *weights);
+    struct fb_flame_input in = {.tree = &p->tree,
+                                .fns = &p->fns,
+                                .layers = layers,
+                                .layer_of_node = layer_of_node,
+                                .weights = weights,
+                                .subtitle = "s",
+                                .unit = "samples",
+                                .ms_per_request = NAN,
+                                .cores = NAN,
+                                .color = (enum fb_flame_color)(p->count % FB_FLAME_COLOR_COUNT)};
 
     for (size_t i = 0; i < p->count; i++) {
         self[p->leaves[i]] += p->weights[i];
         half[p->leaves[i]] += i % 2 ? p->weights[i] / 1000 : 0;
         real[p->leaves[i]] = i % 3 == 0;
     }
+    in.weights_count = list(self, n, weights);
     in.nodes_max = p->count % 5;
     in.title = n > 1 ? fb_function_name(&p->fns, p->tree.nodes[1].function) : "";
     fb_render_flame_svg(&in, &out);
@@ -130,6 +150,7 @@ static void draw(const struct profile *p, struct fb_layers *layers)
     }
     fb_buf_done(&out);
     free(layer_of_node);
+    free(weights);
     free(self);
     free(half);
     free(total);

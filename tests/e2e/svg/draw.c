@@ -132,7 +132,8 @@ static double *shares(const double *self, size_t count, double *ret_sum)
 
 static void draw_diff(const struct fb_flame_input *in, const struct arms *a, struct fb_buf *b)
 {
-    struct fb_diff_nodes n = {.control_ms = 0.1691, .variant_ms = 0.1710, .on_ms = true};
+    struct fb_diff_nodes n = {
+        .control_ms = 0.1691, .variant_ms = 0.1710, .on_ms = true, .is_judged = true};
     size_t count = a->tree.count;
 
     n.control_self = shares(a->self[0], count, &n.control_weight);
@@ -156,6 +157,8 @@ static int draw(const char *folder, const char *name, void (*fill)(struct arms *
     struct fb_buf b = {0};
     struct fb_err err;
     uint16_t *layer_of_node;
+    struct fb_calltree_weight *weights;
+    size_t count = 0;
     struct fb_flame_input in;
 
     fb_functions_init(&a.fns);
@@ -166,11 +169,16 @@ static int draw(const char *folder, const char *name, void (*fill)(struct arms *
         return 1;
     }
     layer_of_node = fb_layers_assign(layers, &a.tree, &a.fns);
+    weights = fb_alloc_array(a.tree.count, sizeof *weights);
+    for (uint32_t i = 0; i < a.tree.count; i++)
+        if (a.self[1][i] > 0)
+            weights[count++] = (struct fb_calltree_weight){i, a.self[1][i]};
     in = (struct fb_flame_input){.tree = &a.tree,
                                  .fns = &a.fns,
                                  .layers = layers,
                                  .layer_of_node = layer_of_node,
-                                 .self = a.self[1],
+                                 .weights = weights,
+                                 .weights_count = count,
                                  .title = "Variant, 3,000 requests per second",
                                  .subtitle = "made up · <b>not bold</b> & \"quoted\" ]]>",
                                  .unit = "samples",
@@ -185,6 +193,7 @@ static int draw(const char *folder, const char *name, void (*fill)(struct arms *
     save(folder, name, "diff", &b);
     fb_buf_done(&b);
     free(layer_of_node);
+    free(weights);
     fb_layers_free(layers);
     fb_calltree_done(&a.tree);
     fb_functions_done(&a.fns);

@@ -13,19 +13,27 @@
 struct picture {
     struct fb_flame_input in;
     uint16_t *layer_of_node;
+    struct fb_calltree_weight *weights;
     struct fb_diff_nodes nodes; /* of a diff */
 };
 
 static inline void picture_init(struct picture *p, const struct tree *t,
                                 const struct fb_layers *layers)
 {
+    size_t count = 0;
+
     *p = (struct picture){0};
+    p->weights = fb_alloc_array(t->calls.count, sizeof *p->weights);
+    for (uint32_t i = 0; i < t->calls.count; i++)
+        if (t->self[0][i] > 0)
+            p->weights[count++] = (struct fb_calltree_weight){i, t->self[0][i]};
     p->layer_of_node = fb_layers_assign(layers, &t->calls, &t->fns);
     p->in = (struct fb_flame_input){.tree = &t->calls,
                                     .fns = &t->fns,
                                     .layers = layers,
                                     .layer_of_node = p->layer_of_node,
-                                    .self = t->self[0],
+                                    .weights = p->weights,
+                                    .weights_count = count,
                                     .title = "title",
                                     .subtitle = "subtitle",
                                     .unit = "samples",
@@ -66,6 +74,7 @@ static inline void picture_diff_init(struct picture *p, const struct tree *t,
 static inline void picture_done(struct picture *p)
 {
     free(p->layer_of_node);
+    free(p->weights);
     free(p->nodes.control_self);
     free(p->nodes.control_total);
     free(p->nodes.variant_self);
