@@ -17,122 +17,104 @@ bool fb_rule_demangle(struct fb_buf *text)
     return done;
 }
 
-static bool replace_all(struct fb_buf *text, const char *what, const char *with)
-{
-    size_t from = 0, n = strlen(what);
-    bool changed = false;
-    char *found;
-
-    while (!text->overflow && from <= text->len && (found = strstr(text->data + from, what))) {
-        size_t at = (size_t)(found - text->data);
-
-        fb_text_replace(text, at, n, with);
-        from = at + strlen(with);
-        changed = true;
-    }
-    return changed;
-}
-
 bool fb_rule_cxx_anonymous(struct fb_buf *text)
 {
     static const char *const spellings[] = {"_GLOBAL__N_1", "{anonymous}", "`anonymous namespace'",
                                             "<anonymous namespace>"};
     bool changed = false;
 
+    if (!strstr(text->data, "nonymous") && !strstr(text->data, spellings[0]))
+        return false;
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++)
         if (!fb_text_begins(text, "_Z"))
-            changed |= replace_all(text, spellings[i], "(anonymous namespace)");
+            changed |= fb_text_replace_all(text, spellings[i], "(anonymous namespace)");
     return changed;
 }
 
 bool fb_rule_cxx_abi_tag(struct fb_buf *text)
 {
-    bool changed = false;
-    size_t from = 0;
-    char *found;
+    struct fb_edit e = {.text = text};
 
-    while ((found = strstr(text->data + from, "[abi:"))) {
-        size_t at = (size_t)(found - text->data), end = at + 5;
+    for (const char *p = strstr(text->data, "[abi:"); p; p = strstr(p + 1, "[abi:")) {
+        size_t at = (size_t)(p - text->data), end = at + 5;
 
         while (fb_text_is_word(text->data[end]))
             end++;
-        from = at + 1;
-        if (at > 0 && end > at + 5 && text->data[end] == ']') {
-            fb_text_cut(text, at, end + 1 - at);
-            from = at;
-            changed = true;
-        }
+        if (at > 0 && end > at + 5 && text->data[end] == ']')
+            fb_edit_replace(&e, at, end + 1 - at, "");
     }
-    return changed;
+    return fb_edit_done(&e);
 }
 
 bool fb_rule_cxx_inline_namespace(struct fb_buf *text)
 {
     static const char *const spaces[] = {"__cxx11::", "__1::", "__ndk1::"};
-    bool changed = false;
-    size_t from = 0;
-    char *found;
+    struct fb_edit e = {.text = text};
 
-    while ((found = strstr(text->data + from, "std::__"))) {
-        size_t at = (size_t)(found - text->data);
-
-        from = at + 5;
+    for (const char *p = strstr(text->data, "std::__"); p; p = strstr(p + 5, "std::__")) {
         for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
             size_t n = strlen(spaces[i]);
 
-            if ((at == 0 || !fb_text_is_word(found[-1])) && strncmp(found + 5, spaces[i], n) == 0) {
-                fb_text_cut(text, at + 5, n);
-                changed = true;
+            if ((p == text->data || !fb_text_is_word(p[-1])) && strncmp(p + 5, spaces[i], n) == 0) {
+                fb_edit_replace(&e, (size_t)(p - text->data) + 5, n, "");
                 break;
             }
         }
     }
-    return changed;
+    return fb_edit_done(&e);
 }
 
-/* The length of a lambda's name at `at`, 0 if there is none.  GCC: {lambda(int)#2}; LLVM's
- * demangler: 'lambda0'(int); clang's own numbering: $_3. */
-static size_t lambda_length(const struct fb_buf *text, size_t at)
+/* The end of a lambda's name at `at`, 0 if there is none.  GCC: {lambda(int)#2}; LLVM's demangler:
+ * 'lambda0'(int); clang's own numbering: $_3.  *ret_open: a bracket of it is not closed. */
+static size_t lambda_end(const struct fb_buf *text, size_t at, bool *ret_open)
 {
     const char *p = text->data + at;
-    size_t end = 0;
+    size_t end;
 
     if (strncmp(p, "{lambda", 7) == 0 && (p[7] == '(' || p[7] == '<' || p[7] == '#')) {
         end = fb_text_closing(text, at, '{', '}');
-    } else if (strncmp(p, "'lambda", 7) == 0) {
+        *ret_open = end == 0;
+        return end;
+    }
+    if (strncmp(p, "'lambda", 7) == 0) {
         end = at + 7 + fb_text_digits(text, at + 7);
         if (text->data[end] != '\'')
             return 0;
-        if (text->data[++end] == '(')
-            end = fb_text_closing(text, end, '(', ')');
-    } else if (strncmp(p, "$_", 2) == 0 && (at == 0 || p[-1] == ':')) {
+        if (text->data[++end] != '(')
+            return end;
+        end = fb_text_closing(text, end, '(', ')');
+        *ret_open = end == 0;
+        return end;
+    }
+    if (strncmp(p, "$_", 2) == 0 && (at == 0 || p[-1] == ':')) {
         size_t n = fb_text_digits(text, at + 2);
 
-        if (n > 0 && !fb_text_is_word(p[2 + n]))
-            end = at + 2 + n;
+        return n > 0 && !fb_text_is_word(p[2 + n]) ? at + 2 + n : 0;
     }
-    return end > at ? end - at : 0;
+    return 0;
 }
 
+/* A bracket that is not closed is looked for once only: the rest of such a name stays. */
 bool fb_rule_cxx_lambda(struct fb_buf *text)
 {
-    bool changed = false;
+    struct fb_edit e = {.text = text};
+    bool is_open = false;
 
-    for (size_t at = 0; at < text->len && !text->overflow; at++) {
-        size_t n;
+    for (size_t at = strcspn(text->data, "{'$"); at < text->len && !is_open;
+         at += strcspn(text->data + at, "{'$")) {
+        size_t end = lambda_end(text, at, &is_open);
 
-        if (!strchr("{'$", text->data[at]) || (n = lambda_length(text, at)) == 0)
-            continue;
-        fb_text_replace(text, at, n, "{lambda}");
-        changed = true;
+        if (end > 0)
+            fb_edit_replace(&e, at, end - at, "{lambda}");
+        at = end > 0 ? end : at + 1;
     }
-    return changed;
+    return fb_edit_done(&e);
 }
 
 /* "{closure#1}": '#' and digits before a closing brace, inside an open one. */
 static bool cut_ordinals(struct fb_buf *text)
 {
-    bool changed = false;
+    struct fb_edit e = {.text = text};
     size_t depth = 0;
 
     for (size_t at = 0; at < text->len; at++) {
@@ -145,36 +127,31 @@ static bool cut_ordinals(struct fb_buf *text)
         else if (c == '#' && depth > 0) {
             size_t n = fb_text_digits(text, at + 1);
 
-            if (n > 0 && text->data[at + 1 + n] == '}') {
-                fb_text_cut(text, at, n + 1);
-                at--;
-                changed = true;
-            }
+            if (n > 0 && text->data[at + 1 + n] == '}')
+                fb_edit_replace(&e, at, n + 1, "");
         }
     }
-    return changed;
+    return fb_edit_done(&e);
 }
 
 bool fb_rule_ordinal(struct fb_buf *text)
 {
     bool changed = cut_ordinals(text);
-    size_t from = 0;
-    char *found;
+    struct fb_edit e = {.text = text};
 
-    while ((found = strstr(text->data + from, "{{"))) {
-        size_t at = (size_t)(found - text->data), end = at + 2;
+    for (const char *p = strstr(text->data, "{{"); p; p = strstr(p + 1, "{{")) {
+        size_t at = (size_t)(p - text->data), end = at + 2;
 
         while (fb_text_is_word(text->data[end]) ||
                (text->data[end] && strchr(".: ", text->data[end])))
             end++;
-        from = at + 1;
         if (end > at + 2 && strncmp(text->data + end, "}}", 2) == 0) {
-            fb_text_cut(text, end, 1);
-            fb_text_cut(text, at, 1);
-            changed = true;
+            fb_edit_replace(&e, at, 1, "");
+            fb_edit_replace(&e, end, 1, "");
+            p = text->data + end;
         }
     }
-    return changed;
+    return fb_edit_done(&e) || changed;
 }
 
 /* One escape of Rust's legacy mangling at p: its length and the character, or 0. */
@@ -248,18 +225,17 @@ bool fb_rule_rust_hash(struct fb_buf *text)
 
 bool fb_rule_rust_crate(struct fb_buf *text)
 {
-    bool changed = false;
+    struct fb_edit e = {.text = text};
 
-    for (size_t at = 1; at < text->len; at++) {
-        size_t n;
+    for (const char *p = strchr(text->data, '['); p; p = strchr(p + 1, '[')) {
+        size_t at = (size_t)(p - text->data), n;
 
-        if (text->data[at] != '[' || !fb_text_is_word(text->data[at - 1]))
+        if (at == 0 || !fb_text_is_word(p[-1]))
             continue;
         n = fb_text_hex(text, at + 1);
-        if (n == 0 || n > 16 || strncmp(text->data + at + 1 + n, "]::", 3) != 0)
+        if (n == 0 || n > 16 || !fb_text_is_at(text, at + 1 + n, "]::"))
             continue;
-        fb_text_cut(text, at, n + 2);
-        changed = true;
+        fb_edit_replace(&e, at, n + 2, "");
     }
-    return changed;
+    return fb_edit_done(&e);
 }

@@ -21,7 +21,8 @@ static size_t library_prefix(const struct fb_buf *text)
 
     if (!fb_text_begins(text, "lib") && !fb_text_begins(text, "ld-"))
         return 0;
-    for (n = 0; fb_text_is_word(text->data[n]) || (n > 0 && strchr("+-.", text->data[n])); n++)
+    for (n = 0; fb_text_is_word(text->data[n]) || (text->data[n] && strchr("+-.", text->data[n]));
+         n++)
         if (strncmp(text->data + n, ".so.", 4) == 0)
             break;
     if (strncmp(text->data + n, ".so.", 4) != 0)

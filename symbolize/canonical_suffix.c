@@ -14,6 +14,17 @@ bool fb_rule_inlined(struct fb_buf *text)
     return false;
 }
 
+/* async-profiler's marks of how the code of a Java frame was made. */
+bool fb_rule_tier(struct fb_buf *text)
+{
+    static const char *const marks[] = {"_[j]", "_[0]", "_[1]"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (fb_text_ends(text, marks[i]))
+            return fb_text_truncate(text, text->len - strlen(marks[i]));
+    return false;
+}
+
 bool fb_rule_kernel_tag(struct fb_buf *text)
 {
     return fb_text_ends(text, "_[k]") && fb_text_truncate(text, text->len - 4);
@@ -81,96 +92,92 @@ static bool is_clone_word(const char *word, size_t n, bool *ret_plain)
     return false;
 }
 
-/* Whether the first len bytes can be a compiler's name for a symbol: no dots but those of clones.
- * "com.shop.Box.cold" is a method, whoever wrote it without its kind. */
-static bool is_symbol_name(const struct fb_buf *text, size_t len)
+/* Where the suffixes of clones begin, len if there are none: ".isra.0.constprop.1.cold". */
+static size_t clones_at(const struct fb_buf *text)
 {
-    const char *p = text->data, *end = p + len;
-    bool plain;
-
-    if (p[0] == '_' && (p[1] == 'Z' || p[1] == 'R'))
-        return true;
-    if (memchr(p, '/', len))
-        return false;
-    while ((p = memchr(p, '.', (size_t)(end - p)))) {
-        size_t n = strcspn(++p, ".");
-
-        if (n > (size_t)(end - p))
-            n = (size_t)(end - p);
-        if (strspn(p, "0123456789") < n && !is_clone_word(p, n, &plain))
-            return false;
-    }
-    return true;
-}
-
-static bool cut_clone_suffix(struct fb_buf *text)
-{
-    size_t end = text->len;
+    size_t end = text->len, at = end;
     bool numbered = false, plain;
 
-    while (end > 0) {
+    while (end > 1) {
         const char *dot = memrchr(text->data, '.', end);
-        size_t at, n;
+        size_t n;
 
         if (!dot || dot == text->data)
-            return false;
-        at = (size_t)(dot - text->data);
-        n = end - at - 1;
-        if (n > 0 && fb_text_digits(text, at + 1) >= n) {
+            break;
+        n = end - (size_t)(dot - text->data) - 1;
+        end = (size_t)(dot - text->data);
+        if (n > 0 && fb_text_digits(text, end + 1) >= n) {
             numbered = true;
-            end = at;
             continue;
         }
-        return is_clone_word(dot + 1, n, &plain) && (numbered || plain) &&
-               is_symbol_name(text, at) && fb_text_truncate(text, at);
+        if (!is_clone_word(dot + 1, n, &plain) || !(numbered || plain))
+            break;
+        at = end;
+        numbered = false;
     }
-    return false;
+    return at;
+}
+
+/* "com.shop.Box.cold" is a method, whoever wrote it without its kind: what a compiler made a clone
+ * of is mangled, or has no dots and slashes of its own, but for a number that linkers append. */
+static bool cut_clone_suffix(struct fb_buf *text)
+{
+    size_t at = clones_at(text);
+    const char *p = text->data, *dot;
+
+    if (at == text->len)
+        return false;
+    if (p[0] == '_' && (p[1] == 'Z' || p[1] == 'R' || p[1] == 'D'))
+        return fb_text_truncate(text, at);
+    if (memchr(p, '/', at))
+        return false;
+    dot = memchr(p, '.', at);
+    if (dot && strspn(dot, ".0123456789") < at - (size_t)(dot - p))
+        return false;
+    return fb_text_truncate(text, at);
 }
 
 /* The marks that demanglers make of the suffixes: GNU's " [clone .cold]", LLVM's " (.cold)". */
-static bool cut_clone_marks(struct fb_buf *text)
+static bool cut_marks(struct fb_buf *text, const char *mark, char open, char close)
 {
-    static const struct {
-        const char *mark;
-        char open, close;
-    } marks[] = {{" [clone .", '[', ']'}, {" (.", '(', ')'}};
-    bool changed = false;
+    struct fb_edit e = {.text = text};
 
-    for (size_t i = 0; i < 2; i++) {
-        char *mark;
+    for (const char *p = strstr(text->data + 1, mark); p;) {
+        size_t at = (size_t)(p - text->data), end = fb_text_closing(text, at + 1, open, close);
 
-        while ((mark = strstr(text->data, marks[i].mark)) && mark != text->data) {
-            size_t at = (size_t)(mark - text->data);
-            size_t end = fb_text_closing(text, at + 1, marks[i].open, marks[i].close);
-
-            if (end == 0 || !fb_text_is_word(mark[strlen(marks[i].mark)]))
-                break;
-            fb_text_cut(text, at, end - at);
-            changed = true;
-        }
+        if (end == 0)
+            break;
+        if (fb_text_is_word(p[strlen(mark)]))
+            fb_edit_replace(&e, at, end - at, "");
+        p = strstr(text->data + end, mark);
     }
-    return changed;
+    return fb_edit_done(&e);
 }
 
 bool fb_rule_clone(struct fb_buf *text)
 {
-    bool changed = cut_clone_marks(text);
+    bool changed = cut_marks(text, " [clone .", '[', ']');
 
-    while (cut_clone_suffix(text))
-        changed = true;
-    return changed;
+    changed |= cut_marks(text, " (.", '(', ')');
+    return cut_clone_suffix(text) || changed;
 }
 
+/* ".so.1.2.3" of a library, and what says that its file is gone. */
 bool fb_rule_unknown(struct fb_buf *text)
 {
-    char *so;
+    const char *so;
     size_t end;
 
     if (fb_text_begins(text, "0x") && fb_text_hex(text, 2) == text->len - 2) {
         fb_text_replace(text, 0, text->len, "[unknown]");
         return true;
     }
-    if (!fb_text_begins(text, "[unknown] ") || !(so = strstr(text->data, ".so.")))
+    if (!fb_text_begins(text, "[unknown] "))
+        return false;
+    if (fb_text_ends(text, " (deleted)"))
+        return fb_text_truncate(text, text->len - strlen(" (deleted)"));
+    so = strstr(text->data, ".so.");
+    if (!so)
         return false;
     end = (size_t)(so - text->data) + 3;
     if (strspn(text->data + end, ".0123456789") != text->len - end)

@@ -1,8 +1,37 @@
 #include "symbolize/canonical_text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define HEX_DIGITS "0123456789abcdefABCDEF"
+
+void fb_edit_replace(struct fb_edit *e, size_t at, size_t n, const char *with)
+{
+    if (!e->is_begun) {
+        e->out.max = e->text->max;
+        e->is_begun = true;
+    }
+    fb_buf_add(&e->out, e->text->data + e->from, at - e->from);
+    fb_buf_puts(&e->out, with);
+    e->from = at + n;
+}
+
+bool fb_edit_done(struct fb_edit *e)
+{
+    struct fb_buf old = *e->text;
+
+    if (!e->is_begun)
+        return false;
+    fb_buf_add(&e->out, old.data + e->from, old.len - e->from);
+    if (e->out.overflow) {
+        e->text->overflow = true;
+        fb_buf_done(&e->out);
+        return true;
+    }
+    *e->text = e->out;
+    fb_buf_done(&old);
+    return true;
+}
 
 void fb_text_cut(struct fb_buf *text, size_t at, size_t n)
 {
@@ -19,15 +48,35 @@ bool fb_text_truncate(struct fb_buf *text, size_t len)
 
 void fb_text_replace(struct fb_buf *text, size_t at, size_t n, const char *with)
 {
-    size_t m = strlen(with), tail = text->len - at - n;
+    struct fb_edit e = {.text = text};
 
-    if (m > n)
-        fb_buf_add(text, with, m - n); /* room; the bytes are overwritten */
-    if (text->overflow)
-        return;
-    memmove(text->data + at + m, text->data + at + n, tail);
-    memcpy(text->data + at, with, m);
-    fb_text_truncate(text, at + m + tail);
+    fb_edit_replace(&e, at, n, with);
+    fb_edit_done(&e);
+}
+
+bool fb_text_replace_all(struct fb_buf *text, const char *what, const char *with)
+{
+    struct fb_edit e = {.text = text};
+    size_t n = strlen(what);
+
+    for (const char *p = strstr(text->data, what); p; p = strstr(p + n, what))
+        fb_edit_replace(&e, (size_t)(p - text->data), n, with);
+    return fb_edit_done(&e);
+}
+
+bool fb_text_cut_behind(struct fb_buf *text, const char *word,
+                        size_t (*length_of)(const struct fb_buf *text, size_t at))
+{
+    struct fb_edit e = {.text = text};
+
+    for (const char *p = strstr(text->data, word); p;) {
+        size_t at = (size_t)(p - text->data) + strlen(word), n = length_of(text, at);
+
+        if (n > 0)
+            fb_edit_replace(&e, at, n, "");
+        p = strstr(text->data + at + n, word);
+    }
+    return fb_edit_done(&e);
 }
 
 bool fb_text_ends(const struct fb_buf *text, const char *word)
@@ -44,6 +93,25 @@ bool fb_text_begins(const struct fb_buf *text, const char *word)
     return text->len > n && memcmp(text->data, word, n) == 0;
 }
 
+bool fb_text_is_at(const struct fb_buf *text, size_t at, const char *word)
+{
+    return strncmp(text->data + at, word, strlen(word)) == 0;
+}
+
+size_t fb_text_last(const struct fb_buf *text, char c)
+{
+    const char *p = memrchr(text->data, c, text->len);
+
+    return p ? (size_t)(p - text->data) : SIZE_MAX;
+}
+
+size_t fb_text_first(const struct fb_buf *text, char c)
+{
+    const char *p = memchr(text->data, c, text->len);
+
+    return p ? (size_t)(p - text->data) : SIZE_MAX;
+}
+
 size_t fb_text_hex(const struct fb_buf *text, size_t at)
 {
     return strspn(text->data + at, HEX_DIGITS);
@@ -51,12 +119,31 @@ size_t fb_text_hex(const struct fb_buf *text, size_t at)
 
 size_t fb_text_digits(const struct fb_buf *text, size_t at)
 {
-    return strspn(text->data + at, "0123456789");
+    size_t n = 0;
+
+    while (fb_text_is_digit(text->data[at + n]))
+        n++;
+    return n;
+}
+
+bool fb_text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool fb_text_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+bool fb_text_is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
 }
 
 bool fb_text_is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return fb_text_is_lower(c) || fb_text_is_upper(c) || fb_text_is_digit(c) || c == '_';
 }
 
 size_t fb_text_closing(const struct fb_buf *text, size_t at, char open, char close)

@@ -26,6 +26,7 @@ static bool cut_tid(struct fb_buf *text)
 
 bool fb_rule_thread(struct fb_buf *text)
 {
+    struct fb_edit e = {.text = text};
     bool changed;
 
     if (text->len < 3 || text->data[0] != '[' || text->data[text->len - 1] != ']')
@@ -37,12 +38,9 @@ bool fb_rule_thread(struct fb_buf *text)
 
         if (n == 0)
             continue;
-        if (isalpha((unsigned char)before) && at + n + 1 < text->len && n <= WORDS_DIGITS_MAX) {
-            at += n - 1;
-            continue;
-        }
-        fb_text_replace(text, at, n, before == '#' ? "" : "#");
-        changed = true;
+        if (!isalpha((unsigned char)before) || at + n + 1 == text->len || n > WORDS_DIGITS_MAX)
+            fb_edit_replace(&e, at, n, before == '#' ? "" : "#");
+        at += n - 1;
     }
-    return changed;
+    return fb_edit_done(&e) || changed;
 }

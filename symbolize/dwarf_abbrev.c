@@ -28,7 +28,10 @@ static bool read_attrs(struct fb_abbrevs *t, struct fb_wire_in *in, struct fb_ab
         if (name == 0 && form == 0)
             return true;
         fb_vec_reserve(&t->attrs, &t->attrs_room, t->attrs_count + 1, sizeof *t->attrs);
-        t->attrs[t->attrs_count++] = (struct fb_abbrev_attr){(uint16_t)name, (uint16_t)form};
+        size = fb_dwarf_form_size((uint16_t)form, t->version, t->address_size, t->offset_size);
+        t->attrs[t->attrs_count++] =
+            (struct fb_abbrev_attr){(uint16_t)name, (uint16_t)form, (int8_t)size,
+                                    (uint8_t)fb_dwarf_wanted_of((uint16_t)name)};
         a->count++;
         a->has_pc |= name == DW_AT_low_pc || name == DW_AT_ranges;
         a->has_sibling |= name == DW_AT_sibling;
@@ -37,7 +40,6 @@ static bool read_attrs(struct fb_abbrevs *t, struct fb_wire_in *in, struct fb_ab
                            sizeof *t->implicits);
             t->implicits[t->implicits_count++] = fb_dwarf_sleb(in);
         }
-        size = fb_dwarf_form_size((uint16_t)form, t->version, t->address_size, t->offset_size);
         a->size = a->size < 0 || size < 0 || a->size > SIZE_MAX_FIXED ? -1 : a->size + size;
     }
 }

@@ -14,6 +14,8 @@
 
 struct fb_abbrev_attr {
     uint16_t name, form;
+    int8_t size;    /* bytes of the value, -1 where they are in it       */
+    uint8_t wanted; /* an enum fb_dwarf_wanted                           */
 };
 
 struct fb_abbrev {

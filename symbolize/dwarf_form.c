@@ -26,11 +26,11 @@ static const uint8_t wanted[] = {
     [DW_AT_dwo_name] = FB_DWARF_SPLIT_NAME,
 };
 
-static enum fb_dwarf_wanted place_of(uint16_t name)
+enum fb_dwarf_wanted fb_dwarf_wanted_of(uint16_t attribute)
 {
-    if (name < sizeof wanted)
-        return (enum fb_dwarf_wanted)wanted[name];
-    switch (name) {
+    if (attribute < sizeof wanted)
+        return (enum fb_dwarf_wanted)wanted[attribute];
+    switch (attribute) {
     case DW_AT_MIPS_linkage_name:
         return FB_DWARF_LINKAGE_NAME;
     case DW_AT_GNU_dwo_name:
@@ -182,6 +182,27 @@ void fb_dwarf_value_read(const struct fb_dwarf_unit *unit, struct fb_wire_in *in
         ret_value->n = fb_wire_get_le(in, (unsigned)size);
 }
 
+/* The sizes that compilers write, each at once. */
+static uint64_t load(struct fb_wire_in *in, int size)
+{
+    const uint8_t *at = fb_wire_get_bytes(in, (size_t)size);
+
+    if (!at)
+        return 0;
+    switch (size) {
+    case 1:
+        return at[0];
+    case 2:
+        return fb_wire_load_le(at, 2);
+    case 4:
+        return fb_wire_load_le(at, 4);
+    case 8:
+        return fb_wire_load_le(at, 8);
+    default:
+        return fb_wire_load_le(at, (unsigned)size);
+    }
+}
+
 bool fb_dwarf_entry_read_as(const struct fb_dwarf_unit *unit, const struct fb_abbrevs *abbrevs,
                             const struct fb_abbrev *abbrev, struct fb_wire_in *in,
                             struct fb_dwarf_entry *ret_entry)
@@ -192,13 +213,19 @@ bool fb_dwarf_entry_read_as(const struct fb_dwarf_unit *unit, const struct fb_ab
     ret_entry->abbrev = abbrev;
     for (uint32_t i = 0; i < abbrev->count && !in->bad; i++) {
         const struct fb_abbrev_attr *a = &abbrevs->attrs[abbrev->first + i];
-        struct fb_dwarf_value value;
+        struct fb_dwarf_value *value = &ret_entry->values[a->wanted];
         int64_t own = 0;
 
         if (a->form == DW_FORM_implicit_const)
             own = abbrevs->implicits[implicit++];
-        fb_dwarf_value_read(unit, in, a->form, own, &value);
-        ret_entry->values[place_of(a->name)] = value;
+        if (a->wanted == FB_DWARF_NONE && a->size >= 0) {
+            (void)fb_wire_get_bytes(in, (size_t)a->size);
+        } else if (a->size > 0 && a->size <= 8) {
+            value->form = a->form;
+            value->n = load(in, a->size);
+        } else {
+            fb_dwarf_value_read(unit, in, a->form, own, value);
+        }
     }
     ret_entry->values[FB_DWARF_NONE] = (struct fb_dwarf_value){0};
     return !in->bad;
@@ -223,16 +250,15 @@ void fb_dwarf_entry_skip(const struct fb_dwarf_unit *unit, const struct fb_abbre
         return;
     }
     for (uint32_t i = 0; i < abbrev->count && !in->bad; i++) {
-        uint16_t form = abbrevs->attrs[abbrev->first + i].form;
-        int size = fb_dwarf_form_size(form, unit->version, unit->address_size, unit->offset_size);
+        const struct fb_abbrev_attr *a = &abbrevs->attrs[abbrev->first + i];
         struct fb_dwarf_value ignored;
 
-        if (size >= 0)
-            (void)fb_wire_get_bytes(in, (size_t)size);
-        else if (form == DW_FORM_indirect)
-            fb_dwarf_value_read(unit, in, form, 0, &ignored);
+        if (a->size >= 0)
+            (void)fb_wire_get_bytes(in, (size_t)a->size);
+        else if (a->form == DW_FORM_indirect)
+            fb_dwarf_value_read(unit, in, a->form, 0, &ignored);
         else
-            (void)read_variable(in, form);
+            (void)read_variable(in, a->form);
     }
 }
 

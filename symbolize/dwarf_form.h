@@ -48,6 +48,9 @@ struct fb_dwarf_entry {
     struct fb_dwarf_value values[FB_DWARF_WANTED_COUNT];
 };
 
+/* Where the values of an attribute are kept. */
+enum fb_dwarf_wanted fb_dwarf_wanted_of(uint16_t attribute);
+
 /* Bytes of a value of that form, -1 where they are in the value itself. */
 int fb_dwarf_form_size(uint16_t form, uint8_t version, uint8_t address_size, uint8_t offset_size);
 

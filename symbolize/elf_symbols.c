@@ -5,22 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/symbol_rank.h"
 #include "base/vec.h"
 #include "base/wire.h"
-
-/* "$x", "$d.12": where code and data begin, on machines whose ABI mixes them. */
-static bool is_mapping_symbol(uint16_t machine, const char *name)
-{
-    if (machine != EM_AARCH64 && machine != EM_ARM && machine != EM_RISCV)
-        return false;
-    return name[0] == '$' && name[1] && strchr("xdat", name[1]) &&
-           (name[2] == 0 || name[2] == '.' || machine == EM_RISCV);
-}
-
-static bool is_compiler_mark(const char *name)
-{
-    return strncmp(name, ".L", 2) == 0 || strncmp(name, ".annobin", 8) == 0;
-}
 
 void fb_elf_symbol_add(uint16_t machine, const GElf_Sym *symbol, const char *name, bool whole_table,
                        struct fb_symbol_index *ix)
@@ -43,7 +30,7 @@ void fb_elf_symbol_add(uint16_t machine, const GElf_Sym *symbol, const char *nam
         c.kind = FB_SYMBOL_RESOLVER;
         break;
     case STT_NOTYPE:
-        if (is_mapping_symbol(machine, name) || is_compiler_mark(name))
+        if (fb_symbol_is_mark(machine, name))
             return;
         c.kind = FB_SYMBOL_LABEL;
         break;

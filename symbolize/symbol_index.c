@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/symbol_rank.h"
 #include "base/vec.h"
 
 struct code_map {
@@ -30,34 +31,21 @@ void fb_symbol_index_add(struct fb_symbol_index *ix, const struct fb_symbol_cand
     ix->added[ix->added_count++] = *candidate;
 }
 
-static int compare_names(const struct fb_symbol_candidate *x, const struct fb_symbol_candidate *y)
+static struct fb_symbol_rank rank_of(const struct fb_symbol_candidate *c)
 {
-    size_t under_x = strspn(x->name, "_"), under_y = strspn(y->name, "_"), len_x, len_y;
-
-    if (x->local != y->local)
-        return x->local ? 1 : -1;
-    if (under_x != under_y)
-        return under_x > under_y ? 1 : -1;
-    if (x->weak != y->weak)
-        return x->weak ? 1 : -1;
-    len_x = strcspn(x->name, "@");
-    len_y = strcspn(y->name, "@");
-    if (len_x != len_y)
-        return len_x > len_y ? 1 : -1;
-    return strcmp(x->name, y->name);
+    return (struct fb_symbol_rank){c->name, (unsigned)c->kind, c->local, c->weak};
 }
 
 static int by_address_and_rank(const void *a, const void *b)
 {
     const struct fb_symbol_candidate *x = a, *y = b;
+    struct fb_symbol_rank rank_x = rank_of(x), rank_y = rank_of(y);
 
     if (x->start != y->start)
         return x->start > y->start ? 1 : -1;
     if ((x->size == 0) != (y->size == 0))
         return x->size == 0 ? 1 : -1;
-    if (x->kind != y->kind)
-        return x->kind > y->kind ? 1 : -1;
-    return compare_names(x, y);
+    return fb_symbol_rank(&rank_x, &rank_y);
 }
 
 static int by_start(const void *a, const void *b)

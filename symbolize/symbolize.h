@@ -50,11 +50,39 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report);
 void fb_symbolize_report_done(struct fb_symbolize_report *report);
 
-/* The canonical form of a raw name; an fb_canonical_fn.  docs/names.md lists the rules.  The
- * canonical form of a canonical name is itself. */
+/* ---- one name for one function: docs/names.md lists the rules ---- */
+
+/* A set of rules; bit i is rule i of the table, in the order of their application. */
+typedef uint64_t fb_name_rules;
+#define FB_NAME_RULES_ALL UINT64_MAX
+
+/* The name of rule i, and in a line what it does (NULL: not wanted); NULL behind the last.  Rules
+ * of one name are one rule to people. */
+const char *fb_name_rule_get(size_t i, const char **ret_what);
+/* The rules of that name; 0 for none. */
+fb_name_rules fb_name_rules_named(const char *name);
+/* The rules after which two functions that differ may have one name: lambdas without numbers. */
+fb_name_rules fb_name_rules_merging(void);
+
+/* Appends the canonical form of a raw name by these rules (the name itself where none applies), and
+ * returns those that fired.  The canonical form of a canonical name is itself.  One pass over the
+ * name a rule; names of more than 16 KiB are left as they are. */
+fb_name_rules fb_name_canonical_by(fb_name_rules set, const char *raw, size_t len,
+                                   enum fb_frame_kind kind, struct fb_buf *out);
+
+/* What fb_name_canonical() applies from now on, in the whole process: called once, by the command
+ * line, before any name is made.  All rules without it. */
+void fb_name_rules_use(fb_name_rules set);
+fb_name_rules fb_name_rules_in_use(void);
+
+/* fb_name_canonical_by() with the rules in use; an fb_canonical_fn. */
 void fb_name_canonical(const char *raw, size_t len, enum fb_frame_kind kind, struct fb_buf *out);
 
-/* Appends the demangled form of an Itanium C++ or Rust name, the version or clone suffix kept;
+/* What of a raw name is no part of its function's name but worth to know: "cold, plt, static".
+ * Appended, separated by ", "; nothing where there is nothing. */
+void fb_name_attributes(const char *raw, size_t len, fb_name_rules fired, struct fb_buf *out);
+
+/* Appends the demangled form of an Itanium C++, Rust or D name, the version or clone suffix kept;
  * false (nothing added) if it is none or one of the caps is passed (16 KiB in, 64 KiB out). */
 bool fb_name_demangle(const char *raw, struct fb_buf *out);
 
