@@ -50,9 +50,9 @@ static bool has_raw_addresses(const struct fb_profile *p)
     return false;
 }
 
-static void symbolize(struct fb_profile *p)
+static void symbolize(struct fb_profile *p, bool no_inlined)
 {
-    struct fb_symbolizer_options options = {0};
+    struct fb_symbolizer_options options = {.no_inlined = no_inlined};
     struct fb_symbolizer *s = fb_symbolizer_new(&options);
     struct fb_symbolize_report report;
 
@@ -97,7 +97,9 @@ static enum fb_status read_profile(const struct fb_args *args, struct fb_source 
     say_damage(fb_source_name(in), &report, *ret_p);
     /* A bank that `record` or `symbolize` has been over keeps what they could not name. */
     if (!fb_profile_manifest_get(*ret_p, "symbolized") && has_raw_addresses(*ret_p))
-        symbolize(*ret_p);
+        symbolize(*ret_p, fb_args_has(args, "no-inlines"));
+    if (fb_args_has(args, "no-inlines"))
+        fb_profile_inlined_drop(*ret_p);
     return FB_OK;
 }
 

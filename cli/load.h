@@ -97,6 +97,7 @@ void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
     {"type", 0, "TYPE", "the event or value to read, where a file has several"},                   \
         {"event", 0, "EVENT", "the same as --type"},                                               \
         {"weight", 0, "WHAT", "of samples of perf, Chrome, Firefox: period, or samples (1 each)"}, \
+        {"no-inlines", 0, NULL, "count inlined functions to the function that has their code"},    \
     {                                                                                              \
         "jobs", 0, "N", "threads that may read large text (default: 1)"                            \
     }

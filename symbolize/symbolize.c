@@ -222,6 +222,41 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
                                    known->build_id[0] ? known->build_id : "unknown"));
 }
 
+/* The weight of the samples whose leaf has no name, and of all. */
+static double unknown_weight(const struct fb_profile *p, double *ret_all)
+{
+    double all = 0, unknown = 0;
+
+    for (size_t i = 0; i < p->samples.count; i++) {
+        const struct fb_frame *leaf = &p->frames[p->stacks[p->samples.stack[i]].frame.n];
+
+        all += (double)p->samples.weight[i];
+        if (leaf->address != 0 && leaf->name == 0)
+            unknown += (double)p->samples.weight[i];
+    }
+    *ret_all = all;
+    return unknown;
+}
+
+static void count_lines(const struct fb_profile *p, size_t *ret_lines, size_t *ret_inlined)
+{
+    *ret_lines = *ret_inlined = 0;
+    for (size_t i = 1; i < p->frames_count; i++) {
+        const struct fb_frame *f = &p->frames[i];
+
+        if (f->address == 0)
+            continue;
+        *ret_inlined += f->kind == FB_FRAME_INLINED;
+        *ret_lines += f->kind != FB_FRAME_INLINED && f->file != 0;
+    }
+}
+
+static void count_before(const struct fb_profile *p, struct fb_symbolize_report *report)
+{
+    count_lines(p, &report->lines_before, &report->inlined_before);
+    report->unknown_samples_before = unknown_weight(p, &report->samples);
+}
+
 /* What is named now, and the weight of the samples by that. */
 static void count_results(const struct fb_profile *p, struct fb_symbolize_report *report)
 {
@@ -230,7 +265,6 @@ static void count_results(const struct fb_profile *p, struct fb_symbolize_report
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
 
-        report->inlined += f->address != 0 && f->kind == FB_FRAME_INLINED;
         if (f->address != 0 && f->name == 0 && f->kind != FB_FRAME_INLINED) {
             report->unknown++;
             nowhere += f->module == FB_NO_MODULE || f->module >= p->modules_count;
@@ -240,13 +274,8 @@ static void count_results(const struct fb_profile *p, struct fb_symbolize_report
     if (nowhere > 0)
         add_note(report, fb_format("%zu address%s in no module: generated, unloaded or kernel code",
                                    nowhere, plural(nowhere)));
-    for (size_t i = 0; i < p->samples.count; i++) {
-        const struct fb_frame *leaf = &p->frames[p->stacks[p->samples.stack[i]].frame.n];
-
-        report->samples += (double)p->samples.weight[i];
-        if (leaf->address != 0 && leaf->name == 0)
-            report->unknown_samples += (double)p->samples.weight[i];
-    }
+    count_lines(p, &report->lines, &report->inlined);
+    report->unknown_samples = unknown_weight(p, &report->samples);
 }
 
 /* Inlined frames are new in the profile only where some address has any, or had some. */
@@ -269,6 +298,7 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
     size_t kernel;
 
     memset(ret_report, 0, sizeof *ret_report);
+    count_before(p, ret_report);
     if (fb_kernel_name_frames(p, &kernel, &err) != FB_OK)
         add_note(ret_report, fb_format("%s; its addresses stay without a name", err.text));
     collect(s, p, &requests, ret_report);

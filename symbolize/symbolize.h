@@ -28,8 +28,11 @@ struct fb_symbolizer_options {
 struct fb_symbolize_report {
     /* Distinct frames with an address: frames = named + already_named + unknown. */
     size_t frames, named, already_named, unknown;
-    size_t inlined;                  /* frames of functions that were inlined into those */
-    double samples, unknown_samples; /* weight of all; of those whose leaf is unknown           */
+    size_t inlined; /* frames of functions that were inlined into those                 */
+    size_t lines;   /* of those frames: with a file and a line                          */
+    size_t inlined_before, lines_before;
+    double samples, unknown_samples; /* weight of all; of those whose leaf is unknown            */
+    double unknown_samples_before;
     char **notes; /* one sentence per module that failed or is stripped, no full stop, and one for
                      the addresses outside of all modules */
     size_t notes_count, notes_room;
