@@ -73,6 +73,7 @@ static void draw_turned(const struct fb_args *args, struct fb_view *view, unsign
         before.tree = &turn.tree;
         before.layer_of_node = turn.layer_of_node;
         in.before_turn = how & FB_TURN_REVERSE ? &before : NULL;
+        in.is_turned = how & FB_TURN_REVERSE;
         fb_render_flame_svg(&in, out);
         free(weights);
     }
@@ -199,6 +200,7 @@ static enum fb_status draw_pair(const struct fb_args *args, struct fb_view *view
     fb_flame_turn_init(&turn, view, how);
     fb_flame_turn_swap(&turn, view);
     in->layer_of_node = view->layer_of_node;
+    in->is_turned = how & FB_TURN_REVERSE;
     r = draw_diff(args, view, in, out, err);
     fb_flame_turn_swap(&turn, view);
     fb_flame_turn_done(&turn);

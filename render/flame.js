@@ -212,7 +212,7 @@ regexp.setAttribute("aria-label", "search by regular expression");
 button("‹", function () { step(-1); }).setAttribute("aria-label", "previous match");
 button("›", function () { step(1); }).setAttribute("aria-label", "next match");
 button("reset", reset);
-var toolsWidth = isDiff ? 640 : 390;
+var toolsWidth = isDiff ? 590 : 340;
 
 function setPlain(on) {
   plain = on;

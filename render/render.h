@@ -256,8 +256,8 @@ struct fb_flame_input {
     bool is_icicle;        /* root at the top                                       */
     size_t nodes_max;      /* drawn at most; 0: 20000; the rest is in `other (n frames)` */
     enum fb_flame_color color;
-    /* Where the tree is turned, callers on what they called: the same before that, for the legend;
-     * else NULL. */
+    bool is_turned; /* callers stand on what they called */
+    /* Of one profile that is turned: the same before that, for the legend; else NULL. */
     const struct fb_flame_input *before_turn;
     /* Asks for the 95 % intervals (0 to 1) of the totals of nodes, by rising id; NULL: none are
      * shown.  lo[] stays NAN where none is known. */

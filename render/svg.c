@@ -16,7 +16,7 @@ enum {
     CHIP_ROW = 22,
     NOTE_ROW = 17,
     TOOLBAR = 34,
-    NOTES_ROOM = 64,
+    NOTES_ROOM = 82,
     LABEL_MIN = 22,
     CHIP_MOST = 400
 };

@@ -130,7 +130,7 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b,
         fb_buf_puts(out, "\nToo narrow to be drawn one by one; not tested against noise.");
         return;
     }
-    pair_put(p, "self", self);
+    pair_put(p, p->in->is_turned ? "begins here" : "self", self);
     if (p->nodes->is_judged)
         fb_buf_printf(out, "\ninclusive %s the noise, self %s it",
                       p->nodes->total_is_real[b->node] ? "outside" : "inside",
@@ -245,10 +245,14 @@ static void notes_put(struct picture *p)
                    "mean of the shares in both arms. On-CPU time of the profiled processes only."
                  : "Colour: change of the share of samples, (variant − control) / control. Width: "
                    "mean of the shares in both arms. On-CPU time of the profiled processes only.",
+        p->in->is_turned
+            ? "Stacks are turned: each box is called by those on it; the boxes on “all” "
+              "are leaves, as wide as their self time."
+            : hidden,
         hidden,
     };
 
-    fb_svg_end(&p->svg, notes, p->layout.hidden_frames > 0 ? 3 : 2);
+    fb_svg_end(&p->svg, notes, 2u + p->in->is_turned + (p->layout.hidden_frames > 0));
     free(hidden);
 }
 

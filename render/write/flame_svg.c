@@ -240,7 +240,7 @@ static void notes_put(struct picture *p)
                                 (double)(p->layout.width ? p->layout.width : 1),
                             "“other”");
     const char *notes[2] = {
-        p->in->before_turn
+        p->in->is_turned
             ? "On-CPU time of the profiled process only. Stacks are turned: each box is called by "
               "those on it; the boxes on “all” are leaves, as wide as their self time."
             : "On-CPU time of the profiled process only. Width is the share of "
@@ -285,7 +285,7 @@ static void tables_put(const struct picture *p)
 
 void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out)
 {
-    struct picture p = {.in = in, .self_text = in->before_turn ? "begins here" : "self"};
+    struct picture p = {.in = in, .self_text = in->is_turned ? "begins here" : "self"};
     char *facts, *what;
 
     fb_flame_classes_init(&p.classes, in);
@@ -295,7 +295,7 @@ void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out)
     facts = facts_make(&p);
     what = fb_format("A flame graph: each box is a function, as wide as its share of the samples, "
                      "on the function that %s; colours are %ss.",
-                     in->before_turn ? "it called" : "called it", fb_flame_color_text(in->color));
+                     in->is_turned ? "it called" : "called it", fb_flame_color_text(in->color));
     p.svg = (struct fb_svg){.out = out,
                             .kind = "flame",
                             .what = what,

@@ -1,9 +1,12 @@
 // svg.mjs DIR: what a reader does with the pictures in DIR (drawn by e2e/svg/draw.c), one law a test.
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
+import { glance, gap, golden } from "./glance.mjs";
 
 const folder = process.argv[2];
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const url = (name, hash = "") => `file://${folder}/${name}.svg${hash}`;
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM,
@@ -225,6 +228,208 @@ test("frames that are not drawn are said in the search", async (page) => {
   await page.goto(url("cut-flame"));
   await search(page, "writev");
   assert.match(await page.locator(".found").textContent(), /^matched .* %; .* % is not drawn$/);
+});
+
+test("next and previous go round the matches", async (page) => {
+  await page.goto(url("server-flame"));
+  await search(page, "^writev$");
+  const at = () => page.locator(".at title").textContent();
+  await page.locator("input").press("Enter");
+  const first = await page.evaluate(() => document.querySelector(".at").fbIndex);
+  assert.match(await at(), /^writev\n/);
+  await page.keyboard.press("n");
+  assert.match(await at(), /^writev\n/);
+  const second = await page.evaluate(() => document.querySelector(".at").fbIndex);
+  assert.ok(second > first);
+  await page.getByRole("button", { name: "previous match" }).click();
+  assert.equal(await page.evaluate(() => document.querySelector(".at").fbIndex), first);
+  await page.getByRole("button", { name: "next match" }).click();
+  assert.equal(await page.evaluate(() => document.querySelector(".at").fbIndex), second);
+});
+
+test("plain search takes a pattern as text, and the address keeps it", async (page) => {
+  await page.goto(url("server-flame"));
+  await search(page, "^memcpy$");
+  const hits = await count(page, ".hit");
+  assert.ok(hits > 1);
+  await page.getByRole("button", { name: "search by regular expression" }).click();
+  assert.equal(await count(page, ".hit"), 0);
+  const kept = page.url();
+  assert.match(kept, /r=0/);
+  await page.goto("about:blank");
+  await page.goto(kept);
+  assert.equal(await count(page, ".hit"), 0);
+  assert.equal(await page.getByRole("button", { name: "search by regular expression" }).getAttribute("aria-pressed"), "false");
+});
+
+test("pinned details stay while others are shown", async (page) => {
+  await page.goto(url("server-flame"));
+  await page.locator("g.b").nth(await boxNamed(page, "gzip_filter")).locator("rect").click({ modifiers: ["Shift"], position: { x: 2, y: 8 } });
+  assert.equal(await page.locator(".pinned .name").textContent(), "gzip_filter");
+  await page.locator("g.b").nth(await boxNamed(page, "copy_filter")).locator("rect").hover();
+  assert.equal(await page.locator(".bar:not(.pinned) .name").textContent(), "copy_filter");
+  assert.equal(await page.locator(".pinned .name").textContent(), "gzip_filter");
+  assert.ok(await page.locator(".bar.pinned").isVisible());
+  const kept = page.url();
+  await page.goto("about:blank");
+  await page.goto(kept);
+  assert.equal(await page.locator(".pinned .name").textContent(), "gzip_filter");
+  await page.keyboard.press("Escape");
+  assert.ok(!await page.locator(".bar.pinned").isVisible());
+});
+
+test("a name is copied whole", async (page, context) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(url("hostile-flame"));
+  const name = "</title><script>window.broken=1</script>";
+  await clickBox(page, await boxNamed(page, name));
+  await page.getByRole("button", { name: "copy name" }).click();
+  await page.waitForFunction(() => document.querySelector(".found").textContent !== "");
+  assert.equal(await page.locator(".found").textContent(), "copied");
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), name);
+});
+
+test("boxes take the width of one arm, and what it lacks is not there", async (page) => {
+  await page.goto(url("server-diff"));
+  const gone = page.locator("g.b").nth(await boxNamed(page, "plain_filter"));
+  await page.locator("select").selectOption("v");
+  await settle(page);
+  assert.ok(!await gone.isVisible());
+  const wrong = await page.evaluate(() => {
+    const all = [...document.querySelectorAll("g.b")], root = all[0];
+    const inner = root.querySelector("rect").width.baseVal.value + 0.8;
+    return all.filter((b) => !b.classList.contains("off")).filter((b) => {
+      const w = b.querySelector("rect").width.baseVal.value, wanted = inner * Number(b.dataset.v) / Number(root.dataset.v);
+      return Math.abs(w - wanted) > 1.3;
+    }).length;
+  });
+  assert.equal(wrong, 0);
+  assert.match(page.url(), /w=v/);
+  await page.locator("select").selectOption("w");
+  await settle(page);
+  assert.ok(await gone.isVisible());
+});
+
+test("dragging over the boxes selects no text and zooms nothing by itself", async (page) => {
+  await page.goto(url("server-flame"));
+  const box = await page.locator("g.b").nth(await boxNamed(page, "gzip_filter")).locator("rect").boundingBox();
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 250, box.y - 30, { steps: 5 });
+  await page.mouse.up();
+  assert.equal(await page.evaluate(() => String(getSelection())), "");
+  assert.deepEqual(await page.locator(".crumb:not(.sep)").allTextContents(), ["all"]);
+});
+
+test("without a script widths are shares to half a pixel, and self and other are all", async (page) => {
+  for (const name of ["server-flame", "cut-flame", "hostile-flame"]) {
+    await page.goto(url(name));
+    const facts = await page.evaluate(() => {
+      const all = [...document.querySelectorAll("g.b")], total = Number(all[0].dataset.w);
+      const inner = 1200 - 2 * 16;
+      let worst = 0, sum = 0;
+      for (const b of all) {
+        const rect = b.querySelector("rect"), w = inner * Number(b.dataset.w) / total;
+        const gap = w > 4 ? 0.8 : w * 0.2; /* between neighbours */
+        worst = Math.max(worst, Math.abs(rect.width.baseVal.value + gap - w));
+        sum += b.classList.contains("o") ? Number(b.dataset.w) : Number(b.dataset.f || 0);
+      }
+      return { worst, sum, total };
+    });
+    assert.ok(facts.worst <= 0.5, `${facts.worst} px`);
+    assert.equal(facts.sum, facts.total);
+  }
+}, { bare: true });
+
+test("the search says what the table says", async (page) => {
+  const table = JSON.parse(fs.readFileSync(`${folder}/table.json`, "utf8"));
+  const rows = table.tables[0].rows;
+  assert.ok(rows.length >= 3);
+  for (const row of rows) {
+    await page.goto(url("real"));
+    await search(page, row.pattern);
+    assert.equal(await page.locator(".found").textContent(), `matched ${Number(row.inclusive_percent).toFixed(2)} %`);
+  }
+});
+
+test("boxes that were narrow say as much as the others once they are zoomed", async (page) => {
+  await page.goto(url("server-flame"));
+  const index = await page.evaluate(() => [...document.querySelectorAll("g.b:not(.o)")].findIndex((b) =>
+    b.querySelector("title").textContent.split("\n").length === 2));
+  assert.ok(index > 0);
+  await page.goto(url("server-flame", `#z=${index}`));
+  await page.reload();
+  await settle(page);
+  const bar = await page.locator(".bar:not(.pinned)").textContent();
+  assert.match(bar, /total [\d,]+ samples?, [\d.]+ %, .* ms per request, .* cores/);
+  assert.match(bar, /layer \S+ · native · module server/);
+});
+
+test("axe finds nothing that is serious", async (page) => {
+  for (const name of ["server-flame", "server-diff", "hostile-flame"]) {
+    await page.goto(url(name));
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => (await window.axe.run(document)).violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`));
+    assert.deepEqual(found, []);
+  }
+});
+
+test("axe finds nothing that is serious in the dark", async (page) => {
+  await page.goto(url("server-diff"));
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await window.axe.run(document)).violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => v.id));
+  assert.deepEqual(found, []);
+}, { colorScheme: "dark" });
+
+test("a screen reader meets a tree of frames with their shares", async (page) => {
+  await page.goto(url("server-flame"));
+  assert.equal(await page.getByRole("tree", { name: "frames" }).count(), 1);
+  const item = page.getByRole("treeitem", { name: /^gzip_filter total 4,000 samples/ });
+  assert.equal(await item.count(), 1);
+  assert.equal(await item.getAttribute("aria-level"), "4");
+});
+
+/* Pictures of the pictures: a glance is the mean colour of each of 50 x 32 cells, which fonts and
+ * versions of the browser hardly move. */
+const looks = [
+  ["flame", "server-flame", "", {}],
+  ["flame-dark", "server-flame", "", { colorScheme: "dark" }],
+  ["flame-search", "server-flame", "#s=write&z=2", {}],
+  ["diff", "server-diff", "", {}],
+  ["diff-dark", "server-diff", "", { colorScheme: "dark" }],
+  ["diff-self", "server-diff", "#m=self", {}],
+];
+for (const [name, file, hash, options] of looks)
+  test(`${name} looks as it did`, async (page, context) => {
+    await page.goto(url(file, hash));
+    await page.mouse.move(2, 2);
+    await settle(page);
+    await golden(name, await page.screenshot(), context);
+  }, options);
+
+test("on paper it looks as it did, and in grey the text stays readable", async (page, context) => {
+  await page.emulateMedia({ media: "print" });
+  await page.goto(url("server-diff"));
+  assert.ok(!await page.locator("input").isVisible());
+  await golden("diff-print", await page.screenshot(), context);
+  /* The fills in grey keep 4.5 : 1 against their text. */
+  const least = await page.evaluate(() => {
+    const grey = (c) => { const [r, g, b] = c.match(/[\d.]+/g).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    return Math.min(...[...document.querySelectorAll("g.b:has(text)")].map((b) => {
+      const x = grey(getComputedStyle(b.querySelector("rect")).fill), y = grey(getComputedStyle(b.querySelector("text")).fill);
+      return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+    }));
+  });
+  assert.ok(least >= 4.5, `${least}`);
+});
+
+test("a glance sees what has changed", async (page, context) => {
+  await page.goto(url("server-flame"));
+  const before = await glance(await page.screenshot(), context);
+  await clickBox(page, await boxNamed(page, "gzip_filter"));
+  const after = await glance(await page.screenshot(), context);
+  assert.ok(gap(before, before).mean === 0);
+  assert.ok(gap(before, after).mean > 2, JSON.stringify(gap(before, after)));
 });
 
 let failed = 0;
