@@ -1,9 +1,9 @@
 #!/bin/bash
 # The sampler in JVMs: bench/jvm.sh BUILD WORK
 #
-#   a sample      Depth.java, below 10, 50 and 200 Java frames: the floor (a handler that does nothing), ours and
-#                 async-profiler with cstack=vm (FB_ASYNC_PROFILER names a libasyncProfiler.so), in turn, the least of
-#                 three rounds
+#   a sample      Depth.java, below 10, 50 and 200 Java frames, as they are after a while and all interpreted: the
+#                 floor (a handler that does nothing), ours and async-profiler with cstack=vm (FB_ASYNC_PROFILER names
+#                 a libasyncProfiler.so), in turn, the least of five rounds; and what the samples of ours lost
 #   the start     CPU time of an empty program, with the sampler and without
 #   the REST arm  at 99 Hz under load, by the sampler's own account
 #   names         what 50,000 methods take beside 250
@@ -40,7 +40,7 @@ depth_java() { # JAVA-OPTION... -- [empty] DEPTH...
     local options=()
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
-    "$home/bin/java" -XX:+UseSerialGC "${options[@]}" -cp "$work/jvm" Depth "$build/bench/jvm_raise.so" $count "$@"
+    "$home/bin/java" -XX:+UseSerialGC $mode "${options[@]}" -cp "$work/jvm" Depth "$build/bench/jvm_raise.so" $count "$@"
 }
 depth_floor() { depth_java -- empty 10 50 200; }
 depth_ours() {
@@ -52,26 +52,40 @@ depth_async() {
     depth_java "-agentpath:$async=$options" -- 10 50 200 | grep -v started
 }
 
-sample() {
-    local names="floor ours" name depth ours
-    [ -n "$async" ] && names="$names async" || echo "async-profiler: skipped, FB_ASYNC_PROFILER names no library"
-    rm -f "$work"/jvm/depth.*
-    for _ in 1 2 3; do
+sample_in() { # the mode's name
+    local names="floor ours" name depth ours floor
+    [ -n "$async" ] && names="$names async"
+    rm -f "$work"/jvm/depth.* "$work"/jvm/*.fbank
+    for _ in 1 2 3 4 5; do
         for name in $names; do
             "depth_$name" >> "$work/jvm/depth.$name"
         done
     done
-    rm -f "$work"/jvm/*.fbank
-    printf '%-8s %6s %10s %14s %8s\n' profiler depth "us/sample" "above floor" "x ours"
     for depth in 10 50 200; do
         floor=$(awk -v d=$depth '$1 == d { print $2 }' "$work/jvm/depth.floor" | least)
         ours=$(awk -v d=$depth '$1 == d { print $2 }' "$work/jvm/depth.ours" | least)
         for name in $names; do
             awk -v d=$depth '$1 == d { print $2 }' "$work/jvm/depth.$name" | least |
-                awk -v n="$name" -v d=$depth -v f="$floor" -v o="$ours" '{
-                    printf "%-8s %6d %10.2f %14.2f %8.2f\n", n, d, $1 / 1000, ($1 - f) / 1000, (o > f ? ($1 - f) / (o - f) : 0) }'
+                awk -v n="$name" -v d=$depth -v f="$floor" -v o="$ours" -v m="$1" '{
+                    printf "%-12s %-8s %6d %10.2f %14.2f %8.2f\n", m, n, d, $1 / 1000, ($1 - f) / 1000,
+                        (o > f ? ($1 - f) / (o - f) : 0) }'
         done
     done
+    for bank in "$work"/jvm/*.fbank; do
+        flamebank info --all "$bank"
+    done | awk -v m="$1" '
+        $1 == "samples" && $3 == "of" { kept += $5 }
+        $1 == "sampler.weight" { n += $3 }
+        $1 ~ /^walk\./ && $1 !~ /finished_later|depth/ { cut += $3 }
+        END { printf "%-12s ours: %d samples, %d lost, %d not whole (the first, before a table is read)\n", m, n,
+              n - kept, cut }'
+}
+
+sample() {
+    [ -n "$async" ] || echo "async-profiler: skipped, FB_ASYNC_PROFILER names no library"
+    printf '%-12s %-8s %6s %10s %14s %8s\n' code profiler depth "us/sample" "above floor" "x ours"
+    mode='' sample_in compiled
+    mode=-Xint sample_in interpreted
 }
 
 start() {

@@ -110,12 +110,10 @@ static bool guard_take(struct frame *f)
     return f->guarded;
 }
 
-/* Is everything below end proven?  A foreign stack is asked for page by page, where the guard makes
- * that safe; a page that vanishes in between is a load that fails. */
-static bool reach(struct frame *f, uint64_t end)
+/* A foreign stack is asked for page by page, where the guard makes that safe; a page that vanishes
+ * in between is a load that fails. */
+__attribute__((noinline)) static bool reach_more(struct frame *f, uint64_t end)
 {
-    if (end <= f->proven.top)
-        return true;
     if (end - f->sp > FOREIGN_STEP || end - f->proven.low > FOREIGN_MAX || !guard_take(f))
         return false;
     for (; f->proven.top < end; f->proven.top += PROVEN_GRAIN)
@@ -126,8 +124,14 @@ static bool reach(struct frame *f, uint64_t end)
     return true;
 }
 
+/* Is everything below end proven? */
+static inline bool reach(struct frame *f, uint64_t end)
+{
+    return end <= f->proven.top || reach_more(f, end);
+}
+
 /* The word at an address that is not below the range, nor at the end of all addresses. */
-static bool word_take(struct frame *f, uint64_t address, uint64_t *ret_word)
+static inline bool word_take(struct frame *f, uint64_t address, uint64_t *ret_word)
 {
     if (!reach(f, address + 8))
         return false;
@@ -137,7 +141,7 @@ static bool word_take(struct frame *f, uint64_t address, uint64_t *ret_word)
     return true;
 }
 
-static bool load(struct frame *f, uint64_t address, uint64_t *ret_word)
+static inline bool load(struct frame *f, uint64_t address, uint64_t *ret_word)
 {
     uint64_t low = f->regs != NULL ? f->sp - FB_CPU_RED_ZONE : f->sp;
 
@@ -162,22 +166,28 @@ static const struct fb_rule *rule_search(struct walk *w, uint64_t pc)
     return w->map->count == 0 ? &rule_pending : NULL;
 }
 
-/* NULL: pc is in no module; FB_CFA_NONE: in one, but without a usable row; FB_CFA_PENDING: not
- * known yet, which is not worth a slot. */
-static const struct fb_rule *rule_find(struct walk *w, uint64_t pc)
+/* What is not known yet is not worth a slot. */
+__attribute__((noinline)) static const struct fb_rule *rule_search_for(struct walk *w, uint64_t pc,
+                                                                       unsigned slot)
 {
-    unsigned slot = (unsigned)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
-    const struct fb_rule *rule;
+    const struct fb_rule *rule = rule_search(w, pc);
 
-    _Static_assert(FB_WALK_CACHE_SLOTS == 1 << (64 - 57), "slot is the top 7 bits");
-    if (w->cache->slots[slot].pc == pc)
-        return w->cache->slots[slot].rule;
-    rule = rule_search(w, pc);
     if (rule == NULL || rule->cfa != FB_CFA_PENDING) {
         w->cache->slots[slot].rule = rule;
         w->cache->slots[slot].pc = pc;
     }
     return rule;
+}
+
+/* NULL: pc is in no module; FB_CFA_NONE: in one, but without a usable row; FB_CFA_PENDING: not
+ * known yet. */
+static inline const struct fb_rule *rule_find(struct walk *w, uint64_t pc)
+{
+    unsigned slot = (unsigned)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+
+    _Static_assert(FB_WALK_CACHE_SLOTS == 1 << (64 - 57), "slot is the top 7 bits");
+    return w->cache->slots[slot].pc == pc ? w->cache->slots[slot].rule
+                                          : rule_search_for(w, pc, slot);
 }
 
 static void cache_check(struct fb_walk_cache *cache, uint64_t generation)
@@ -624,10 +634,12 @@ unsigned fb_walk_stack_rest(const ucontext_t *uc, const struct fb_walk_range *st
     if (*ret_stop == FB_WALK_NO_TABLE)
         java_ask(&w, &f);
     fb_code_map_leave();
-    memcpy(ret_rest->frame, &f, sizeof f);
-    ret_rest->java = w.java;
-    ret_rest->java_usable = w.java_usable;
-    ret_rest->one_page = w.one_page;
+    if (*ret_stop == FB_WALK_NO_TABLE) {
+        memcpy(ret_rest->frame, &f, sizeof f);
+        ret_rest->java = w.java;
+        ret_rest->java_usable = w.java_usable;
+        ret_rest->one_page = w.one_page;
+    }
     return depth;
 }
 

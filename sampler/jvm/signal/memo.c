@@ -23,17 +23,6 @@ struct slot {
 _Static_assert(sizeof(struct slot) == 64, "slots fill FB_JVM_MEMO_BYTES");
 _Static_assert(FB_JVM_MEMO_SLOTS == 1 << 12, "a slot is the top 12 bits");
 
-bool fb_jvm_memo_read(uint64_t method, struct fb_jvm_memo_facts *ret_facts)
-{
-    const struct fb_jvm_layout *l = &fb_jvm.layout;
-
-    ret_facts->method = method;
-    return fb_jvm_is_pointer(method) &&
-           fb_jvm_field_64(method, l->method_const, &ret_facts->constant) &&
-           fb_jvm_is_pointer(ret_facts->constant) &&
-           fb_jvm_field_64(ret_facts->constant, l->const_code_size & ~7, &ret_facts->numbers);
-}
-
 static uint32_t slot_name(struct slot *s, const struct fb_jvm_memo_facts *facts, uint64_t unloads)
 {
     uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_acquire);
@@ -103,14 +92,4 @@ uint32_t fb_jvm_memo_name(const struct fb_jvm_memo_facts *facts, uint64_t unload
     if (name >= FB_JVM_NAME_FIRST)
         slot_write(s, facts, unloads, name);
     return name;
-}
-
-int32_t fb_jvm_memo_bci(const struct fb_jvm_memo_facts *facts, uint64_t bytecode)
-{
-    const struct fb_jvm_layout *l = &fb_jvm.layout;
-    uint64_t first = facts->constant + (uint32_t)l->const_size;
-    uint16_t size = (uint16_t)(facts->numbers >> 8 * (l->const_code_size & 6));
-
-    return bytecode >= first && bytecode - first < size ? (int32_t)(bytecode - first)
-                                                        : FB_JVM_BCI_UNKNOWN;
 }

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sampler/jvm/signal/frame_word.h"
+#include "sampler/jvm/signal/vm.h"
+
 enum {
     FB_JVM_MEMO_SLOTS = 4096,
     FB_JVM_MEMO_BYTES = FB_JVM_MEMO_SLOTS * 64,
@@ -29,7 +32,16 @@ struct fb_jvm_memo_facts {
     uint64_t numbers;  /* of it: the word with the size of its code */
 };
 
-bool fb_jvm_memo_read(uint64_t method, struct fb_jvm_memo_facts *ret_facts);
+static inline bool fb_jvm_memo_read(uint64_t method, struct fb_jvm_memo_facts *ret_facts)
+{
+    const struct fb_jvm_layout *l = &fb_jvm.layout;
+
+    ret_facts->method = method;
+    return fb_jvm_is_pointer(method) &&
+           fb_jvm_field_64(method, l->method_const, &ret_facts->constant) &&
+           fb_jvm_is_pointer(ret_facts->constant) &&
+           fb_jvm_field_64(ret_facts->constant, l->const_code_size & ~7, &ret_facts->numbers);
+}
 
 /* 0: there is none that can be read. */
 uint32_t fb_jvm_memo_name(const struct fb_jvm_memo_facts *facts, uint64_t unloads);
@@ -38,6 +50,14 @@ uint32_t fb_jvm_memo_name(const struct fb_jvm_memo_facts *facts, uint64_t unload
 uint32_t fb_jvm_memo_plain(const char *text);
 
 /* The bci of a pointer into the method's bytecodes, or FB_JVM_BCI_UNKNOWN. */
-int32_t fb_jvm_memo_bci(const struct fb_jvm_memo_facts *facts, uint64_t bytecode);
+static inline int32_t fb_jvm_memo_bci(const struct fb_jvm_memo_facts *facts, uint64_t bytecode)
+{
+    const struct fb_jvm_layout *l = &fb_jvm.layout;
+    uint64_t first = facts->constant + (uint32_t)l->const_size;
+    uint16_t size = (uint16_t)(facts->numbers >> 8 * (l->const_code_size & 6));
+
+    return bytecode >= first && bytecode - first < size ? (int32_t)(bytecode - first)
+                                                        : FB_JVM_BCI_UNKNOWN;
+}
 
 #endif

@@ -207,14 +207,26 @@ static bool leave_interrupted(struct fb_jvm_frame *f, const struct fb_jvm_code *
            leave_by_state(f, FB_JVM_FRAME_PUSHED, bytes);
 }
 
+/* Most frames of all: one that called, whose sp is aligned and on the stack (fb_jvm_walk() looks),
+ * and whose size is of whole words. */
 static bool leave_compiled(struct fb_jvm_frame *f, const struct fb_jvm_code *code)
 {
-    struct caller c;
+    uint64_t bytes = (uint64_t)(uint32_t)code->frame_bytes;
+    uint64_t end = f->sp + bytes;
+    uint64_t pc;
 
     if (f->regs != NULL)
         return leave_interrupted(f, code);
-    return caller_by_state(f, FB_JVM_FRAME_SIZED, (uint64_t)(uint32_t)code->frame_bytes, &c) &&
-           fb_jvm_covers(c.pc) && leave_to(f, &c);
+    if (bytes < 16 || bytes > f->top - f->sp)
+        return false;
+    pc = fb_cpu_return_address(word_at(end - 8 + f->shift));
+    if (!fb_jvm_covers(pc))
+        return false;
+    f->pc = pc;
+    f->sp = end;
+    f->fp = word_at(end - 16 + f->shift);
+    f->fp_known = true;
+    return true;
 }
 
 /* The call stub, into the native code that called Java.  The wrapper that it was given knows where
@@ -271,29 +283,35 @@ static bool leave_without_method(struct fb_jvm_frame *f, uint64_t *pcs, unsigned
     return true;
 }
 
-/* A frame that stands: method and pointer to the bytecode are below fp. */
+static uint64_t frame_word(const struct fb_jvm_frame *f, int words)
+{
+    return word_at(words_from(f->fp, words) + f->shift);
+}
+
+/* A frame that stands: method and pointer to the bytecode are below fp.  The places of its words
+ * are looked at together, since the walk has looked at sp. */
 static bool leave_interpreted(const struct fb_jvm_view *view, struct fb_jvm_frame *f, uint64_t *pcs,
                               unsigned *depth, unsigned max)
 {
     struct caller c = {.fp_known = true};
     int32_t bci = FB_JVM_BCI_UNKNOWN;
     struct fb_jvm_memo_facts facts;
-    uint64_t method;
-    uint64_t bytecode;
 
-    if (!f->fp_known || f->fp < f->sp ||
-        !load(f, words_from(f->fp, FB_JVM_INTERPRETER_METHOD), &method))
+    if (!f->fp_known || f->fp < f->sp || f->fp >= f->top || (f->fp & 7) != 0 ||
+        words_from(f->fp, FB_JVM_INTERPRETER_METHOD) < f->sp)
         return false;
-    if (!fb_jvm_memo_read(method, &facts))
+    if (!fb_jvm_memo_read(frame_word(f, FB_JVM_INTERPRETER_METHOD), &facts))
         return f->regs == NULL && leave_without_method(f, pcs, depth, max);
     if (f->regs != NULL)
         bci = fb_jvm_memo_bci(&facts, fb_jvm_cpu_bytecode(f->regs));
-    if (bci == FB_JVM_BCI_UNKNOWN && load(f, words_from(f->fp, FB_JVM_CPU_BCP), &bytecode))
-        bci = fb_jvm_memo_bci(&facts, bytecode);
+    if (bci == FB_JVM_BCI_UNKNOWN && words_from(f->fp, FB_JVM_CPU_BCP) >= f->sp)
+        bci = fb_jvm_memo_bci(&facts, frame_word(f, FB_JVM_CPU_BCP));
     put_interpreted(view, pcs, depth, max, &facts, bci);
-    if (!load(f, words_from(f->fp, FB_JVM_INTERPRETER_SENDER_SP), &c.sp) ||
-        !load(f, f->fp, &c.fp) || !load(f, f->fp + 8, &c.pc))
+    if (f->top - f->fp < 16)
         return false;
+    c.sp = frame_word(f, FB_JVM_INTERPRETER_SENDER_SP);
+    c.fp = frame_word(f, 0);
+    c.pc = frame_word(f, 1);
     /* arm64: the caller, if it is interpreted, had taken room that this frame was built in. */
     if (c.sp < f->fp + 16)
         c.sp = f->fp + 16;
