@@ -683,14 +683,21 @@ bool fb_modules_scan(fb_modules_event_fn on_event, void *ctx)
     return true;
 }
 
-static int64_t first_seen(uint32_t id)
+static const struct module *module_by_id(uint32_t id)
 {
     const struct module *live = state.live.data;
 
     for (uint32_t i = 0; i < state.live_count; i++)
         if (live[i].id == id)
-            return live[i].first_seen_ns;
-    return 0;
+            return &live[i];
+    return NULL;
+}
+
+static int64_t first_seen(uint32_t id)
+{
+    const struct module *m = module_by_id(id);
+
+    return m != NULL ? m->first_seen_ns : 0;
 }
 
 bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref)
@@ -720,6 +727,32 @@ bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref
     ret_ref->id = now->id;
     ret_ref->bias = now->bias;
     return true;
+}
+
+bool fb_modules_file_open(uint32_t id, struct fb_module_file *ret_file)
+{
+    const struct module *m = state.sealed ? NULL : module_by_id(id);
+    const struct fb_loader_item *item = m != NULL ? item_by_identity(m->identity) : NULL;
+    char buffer[2 * PATH_BYTES_MAX];
+    const char *path;
+
+    if (item == NULL)
+        return false;
+    path = path_of(item, m, buffer);
+    reader_open();
+    if (strcmp(path, "[vdso]") == 0
+            ? fb_module_file_open_memory(&state.reader, &m->image, ret_file)
+            : fb_module_file_open(path, &m->image, fb_loader_list_phdrs(&state.list, item),
+                                  item->phdr_count, ret_file))
+        return true;
+    reader_close();
+    return false;
+}
+
+void fb_modules_file_close(struct fb_module_file *file)
+{
+    fb_module_file_close(file);
+    reader_close();
 }
 
 static uint64_t module_bytes(const struct module *m)

@@ -46,6 +46,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sampler/module_file.h"
+
 enum { FB_BUILD_ID_MAX = 64 };
 
 struct fb_module_event {
@@ -104,6 +106,11 @@ void fb_modules_seal(void);
  * ago. Where an address range was reused between two scans nobody knows which of the two it was in
  * between: false. */
 bool fb_modules_find(uint64_t pc, int64_t time_ns, struct fb_module_ref *ret_ref);
+
+/* The file of a module that is loaded now; the vDSO's memory.  False: it cannot be had, or is
+ * another file by now.  No other call of this page before fb_modules_file_close(). */
+bool fb_modules_file_open(uint32_t id, struct fb_module_file *ret_file);
+void fb_modules_file_close(struct fb_module_file *file);
 
 void fb_modules_stats_get(struct fb_modules_stats *ret_stats);
 

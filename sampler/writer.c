@@ -18,6 +18,7 @@
 #include "sampler/unfinished.h"
 #include "sampler/writer_control.h"
 #include "sampler/writer_samples.h"
+#include "sampler/writer_symbols.h"
 #include "sampler/writer_threads.h"
 
 enum {
@@ -227,40 +228,6 @@ static void end_write(struct fb_writer *w)
     w->ended = fb_sink_write(&w->sink, &w->misc, FB_CHUNK_END, NULL, 0);
 }
 
-/* Strings first; neighbours are often addresses of one function. */
-static void kernel_names_write(struct fb_writer *w)
-{
-    struct fb_kernel_names *k = &w->kernel;
-    uint8_t bytes[FB_WIRE_VARINT_MAX];
-    struct fb_wire_out prefix = {.data = bytes, .cap = sizeof bytes};
-    uint32_t string = w->names.next_string;
-
-    fb_kernel_names_find(k);
-    fb_wire_put_varint(&prefix, w->names.next_string);
-    fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
-    for (uint32_t i = 0; i < k->count; i++)
-        if (k->wants[i].start != 0 && (i == 0 || k->wants[i].start != k->wants[i - 1].start)) {
-            fb_wire_put_blob(&w->misc.body, k->wants[i].name, strlen(k->wants[i].name));
-            w->misc.count++;
-        }
-    if (w->misc.count > 0 && fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_STRINGS, &prefix)) {
-        w->names.next_string += (uint32_t)w->misc.count;
-        fb_chunk_begin(&w->misc, w->misc.memory, MISC_BYTES);
-        for (uint32_t i = 0; i < k->count; i++) {
-            if (k->wants[i].start == 0)
-                continue;
-            string += i > 0 && w->misc.count > 0 && k->wants[i].start != k->wants[i - 1].start;
-            fb_wire_put_varint(&w->misc.body, k->wants[i].frame);
-            fb_wire_put_varint(&w->misc.body, string);
-            fb_wire_put_varint(&w->misc.body, 0); /* no file, no line */
-            fb_wire_put_varint(&w->misc.body, 0);
-            w->misc.count++;
-        }
-        fb_sink_write_list(&w->sink, &w->misc, FB_CHUNK_SYMBOLS, NULL);
-    }
-    fb_kernel_names_clear(k);
-}
-
 static void fallbacks_write(struct fb_writer *w)
 {
     uint32_t now = fb_clock_fallbacks();
@@ -339,10 +306,10 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     losses_write(w);
     fallbacks_write(w);
-    if (!w->quiet && fb_kernel_names_due(&w->kernel, last))
-        kernel_names_write(w);
     if (last)
         end_write(w);
+    if (!w->quiet) /* behind the end: nobody waits for long, and no end is lost over names */
+        fb_writer_symbols_look(w, last);
 }
 
 void fb_writer_thread_begin(struct fb_writer *w, bool own_table)

@@ -37,6 +37,7 @@
 #include "sampler/kernel_names.h"
 #include "sampler/manifest.h"
 #include "sampler/maps.h"
+#include "sampler/module_names.h"
 #include "sampler/signal/pool.h"
 #include "sampler/sink.h"
 #include "sampler/writer_jvm.h"
@@ -98,6 +99,8 @@ struct fb_writer {
     struct fb_counter_row counters;
     struct fb_maps generated;
     struct fb_kernel_names kernel;
+    struct fb_module_names native;
+    bool names_told;         /* in the manifest: that there are names of symbol tables */
     bool generated_read;     /* in this flush */
     struct fb_chunk modules; /* kept until written */
     struct fb_chunk threads;

@@ -135,6 +135,7 @@ static void definitions_forget(struct fb_writer *w)
     w->first_stack = w->intern.next_node;
     fb_writer_names_forget(w);
     fb_writer_jvm_forget(w);
+    fb_module_names_forget(&w->native);
     fb_writer_threads_forget_names();
     fb_clock_parked_forget(parked_lose, w);
 }
@@ -226,6 +227,8 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
         frame_put(w, &key);
         if (key.kind == FB_FRAME_KERNEL)
             fb_kernel_names_want(&w->kernel, id, address);
+        else if (key.module != 0)
+            fb_module_names_want(&w->native, id, module.id, key.address);
     }
     return id;
 }
