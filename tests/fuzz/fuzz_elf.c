@@ -1,5 +1,5 @@
-/* Any bytes as an ELF file: symbols, PLT entries, function starts and lines are read.
- * Seeds: the libraries in fixtures/symbols and what CMake builds there. */
+/* Any bytes as an ELF file: symbols, PLT entries, function starts, and from DWARF the
+ * units, scopes, ranges and line tables, are read.  Seeds: the libraries in fixtures/symbols. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,9 @@ static void look_up(struct fb_symbols *symbols, uint64_t address)
 {
     const struct fb_symbol *symbol = fb_symbols_find(symbols, address);
     struct fb_buf name = {0};
+    struct fb_place places[FB_PLACES_MAX];
     const char *file;
+    size_t count;
     uint32_t line;
 
     if (symbol) {
@@ -25,6 +27,11 @@ static void look_up(struct fb_symbols *symbols, uint64_t address)
     }
     if (fb_symbols_line(symbols, address, &file, &line) && line == 0)
         abort();
+    count = fb_symbols_places(symbols, address, true, places);
+    for (size_t i = 0; i < count; i++)
+        if ((places[i].function && !places[i].function[0]) ||
+            (places[i].file && places[i].line == 0))
+            abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
