@@ -2,10 +2,12 @@
 #include "symbolize/canonical.h"
 
 #include <string.h>
+#include <threads.h>
 
 #include "symbolize/symbolize.h"
 
 enum {
+    CLASSES_COUNT = 38,
     LENGTH_MAX = 16 << 10, /* longer names are left as they are */
     ROUNDS_MAX = 32, /* names of people need two or three; one that needs more is left as it is */
 };
@@ -203,32 +205,42 @@ static uint64_t classes(const char *text, size_t len)
     return present;
 }
 
-/* The rules that may change a name of such characters. */
-static fb_name_rules candidates(fb_name_rules set, enum fb_frame_kind kind, uint64_t present)
-{
-    fb_name_rules found = 0;
+/* The table the other way round: the rules of a kind, and those that need a class. */
+static fb_name_rules of_kind[FB_FRAME_KIND_COUNT], needing[CLASSES_COUNT];
+static once_flag is_indexed = ONCE_FLAG_INIT;
 
-    for (size_t i = 0; i < RULES_COUNT; i++)
-        found |= (uint64_t)((rules[i].kinds >> kind & 1) && (rules[i].needs & ~present) == 0) << i;
-    return found & set;
+static void index_rules(void)
+{
+    for (size_t i = 0; i < RULES_COUNT; i++) {
+        for (size_t kind = 0; kind < FB_FRAME_KIND_COUNT; kind++)
+            of_kind[kind] |= (uint64_t)(rules[i].kinds >> kind & 1) << i;
+        for (size_t c = 0; c < CLASSES_COUNT; c++)
+            needing[c] |= (rules[i].needs >> c & 1) << i;
+    }
 }
 
-/* One round over the table; the rules that fired. */
+/* The rules that may change a name of such characters. */
+static fb_name_rules candidates(enum fb_frame_kind kind, uint64_t present)
+{
+    uint64_t absent = ~present & ((UINT64_C(1) << CLASSES_COUNT) - 1);
+    fb_name_rules found = of_kind[kind];
+
+    for (; absent != 0; absent &= absent - 1)
+        found &= ~needing[__builtin_ctzll(absent)];
+    return found;
+}
+
+/* One round over the table; the rules that fired.  What a rule writes may have characters that a
+ * later one needs: that one has its turn in the next round. */
 static fb_name_rules apply_round(struct fb_buf *text, fb_name_rules set, enum fb_frame_kind kind)
 {
-    fb_name_rules fired = 0, left = candidates(set, kind, classes(text->data, text->len));
+    fb_name_rules fired = 0, left = candidates(kind, classes(text->data, text->len)) & set;
 
-    while (left != 0 && text->len > 0 && !text->overflow) {
-        size_t i = (size_t)__builtin_ctzll(left);
+    for (; left != 0 && text->len > 0 && !text->overflow; left &= left - 1) {
+        int i = __builtin_ctzll(left);
 
-        left &= left - 1;
-        if (!rules[i].apply(text))
-            continue;
-        fired |= UINT64_C(1) << i;
-        /* what it wrote may have other characters */
-        left = i + 1 < 64 ? candidates(set, kind, classes(text->data, text->len)) &
-                                ~((UINT64_C(2) << i) - 1)
-                          : 0;
+        if (rules[i].apply(text))
+            fired |= UINT64_C(1) << i;
     }
     return fired;
 }
@@ -239,6 +251,7 @@ fb_name_rules fb_name_canonical_by(fb_name_rules set, const char *raw, size_t le
     struct fb_buf text = {.max = LENGTH_MAX};
     fb_name_rules fired = 0, now = 1;
 
+    call_once(&is_indexed, index_rules);
     if (len > 0 && len <= LENGTH_MAX && (unsigned)kind < FB_FRAME_KIND_COUNT && set != 0 &&
         !memchr(raw, 0, len))
         fb_buf_add(&text, raw, len);

@@ -70,6 +70,8 @@ bool fb_rule_go_suffix(struct fb_buf *text)
 {
     static const char *const suffixes[] = {"-fm", ".abi0", ".abiinternal"};
 
+    if (!strchr("m0l", text->data[text->len - 1]))
+        return false;
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         size_t at = text->len - strlen(suffixes[i]);
 

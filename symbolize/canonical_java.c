@@ -124,7 +124,11 @@ bool fb_rule_java_form(struct fb_buf *text)
 
 bool fb_rule_java_accessor(struct fb_buf *text)
 {
-    bool methods = fb_text_cut_behind(text, "GeneratedMethodAccessor", number);
+    bool methods;
+
+    if (!strstr(text->data, "Accessor"))
+        return false;
+    methods = fb_text_cut_behind(text, "GeneratedMethodAccessor", number);
 
     /* GeneratedSerializationConstructorAccessor as well */
     return fb_text_cut_behind(text, "ConstructorAccessor", number) || methods;
@@ -136,7 +140,7 @@ bool fb_rule_java_reflect(struct fb_buf *text)
     size_t at = strncmp(text->data, "Lsun", 4) == 0 ? 1 : 0;
     char separator;
 
-    if (!fb_text_is_at(text, at, "sun"))
+    if (text->data[at] != 's' || !fb_text_is_at(text, at, "sun"))
         return false;
     separator = text->data[at + 3];
     if ((separator != '.' && separator != '/') || !fb_text_is_at(text, at + 4, "reflect") ||

@@ -76,7 +76,7 @@ bool fb_rule_java_path(struct fb_buf *text)
             fb_text_replace(text, end, 2, ".");
         return true;
     }
-    end = path_end(text, 0, '.');
+    end = memchr(text->data, '.', text->len) ? path_end(text, 0, '.') : 0;
     if (end == 0 || !memchr(text->data, '.', end) || !fb_text_is_at(text, end, "::") ||
         !is_class(text, end) || strstr(text->data + end + 2, "::"))
         return false;

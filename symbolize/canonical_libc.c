@@ -4,10 +4,12 @@
 #include "symbolize/canonical.h"
 #include "symbolize/canonical_text.h"
 
+enum { ISA_BASE_MAX = 12 }; /* the longest name of which there are variants has 11 */
+
 static bool is_one_of(const char *const *words, size_t count, const char *text, size_t n)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(words[i]) == n && memcmp(words[i], text, n) == 0)
+        if (words[i][0] == text[0] && strlen(words[i]) == n && memcmp(words[i], text, n) == 0)
             return true;
     return false;
 }
@@ -87,8 +89,13 @@ static size_t isa_base(const char *s)
                                        "exp10", "exp2",   "floor", "fma",   "log",
                                        "log10", "log2",   "pow",   "rint",  "nearbyint",
                                        "sin",   "sincos", "tan",   "trunc", "roundeven"};
-    size_t n = strcspn(s, "_"), plain = n > 1 && s[n - 1] == 'f' ? n - 1 : n;
+    size_t n = 0, plain;
 
+    while (n < ISA_BASE_MAX && s[n] && s[n] != '_')
+        n++;
+    if (s[n] != '_' || n == 0)
+        return 0;
+    plain = n > 1 && s[n - 1] == 'f' ? n - 1 : n;
     if (ONE_OF(strings, s, n)) {
         if (strncmp(s + n, "_chk_", 5) == 0)
             return n + 4;

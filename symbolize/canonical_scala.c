@@ -263,9 +263,13 @@ static bool cut_kotlin_hash(struct fb_buf *text, size_t method)
 
 bool fb_rule_kotlin(struct fb_buf *text)
 {
-    size_t method = method_at(text);
-    bool changed = method > 0 && cut_kotlin_hash(text, method);
+    size_t method;
+    bool changed;
 
+    if (!memchr(text->data, '$', text->len) && !memchr(text->data, '-', text->len))
+        return false;
+    method = method_at(text);
+    changed = method > 0 && cut_kotlin_hash(text, method);
     if (fb_text_ends(text, "$default"))
         changed = fb_text_truncate(text, text->len - strlen("$default"));
     if (method > 0 && strstr(text->data, "$Companion."))

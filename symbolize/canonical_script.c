@@ -11,6 +11,8 @@ bool fb_rule_js_tier(struct fb_buf *text)
     static const char *const sorts[] = {"LazyCompile:", "Function:", "JS:", "Script:", "Eval:"};
     size_t at = 0;
 
+    if (!strchr("LFJSE", text->data[0]))
+        return false;
     for (size_t i = 0; i < sizeof sorts / sizeof sorts[0] && at == 0; i++)
         if (fb_text_begins(text, sorts[i]))
             at = strlen(sorts[i]);

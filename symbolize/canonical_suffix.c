@@ -8,6 +8,8 @@ bool fb_rule_inlined(struct fb_buf *text)
 {
     static const char *const marks[] = {" (inlined)", " [inlined]", "_[i]"};
 
+    if (text->data[text->len - 1] != ')' && text->data[text->len - 1] != ']')
+        return false;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (fb_text_ends(text, marks[i]))
             return fb_text_truncate(text, text->len - strlen(marks[i]));

@@ -79,25 +79,6 @@ bool fb_text_cut_behind(struct fb_buf *text, const char *word,
     return fb_edit_done(&e);
 }
 
-bool fb_text_ends(const struct fb_buf *text, const char *word)
-{
-    size_t n = strlen(word);
-
-    return text->len > n && memcmp(text->data + text->len - n, word, n) == 0;
-}
-
-bool fb_text_begins(const struct fb_buf *text, const char *word)
-{
-    size_t n = strlen(word);
-
-    return text->len > n && memcmp(text->data, word, n) == 0;
-}
-
-bool fb_text_is_at(const struct fb_buf *text, size_t at, const char *word)
-{
-    return strncmp(text->data + at, word, strlen(word)) == 0;
-}
-
 size_t fb_text_last(const struct fb_buf *text, char c)
 {
     const char *p = memrchr(text->data, c, text->len);
@@ -124,26 +105,6 @@ size_t fb_text_digits(const struct fb_buf *text, size_t at)
     while (fb_text_is_digit(text->data[at + n]))
         n++;
     return n;
-}
-
-bool fb_text_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool fb_text_is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-bool fb_text_is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-bool fb_text_is_word(char c)
-{
-    return fb_text_is_lower(c) || fb_text_is_upper(c) || fb_text_is_digit(c) || c == '_';
 }
 
 size_t fb_text_closing(const struct fb_buf *text, size_t at, char open, char close)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/buf.h"
 
@@ -39,11 +40,28 @@ bool fb_text_replace_all(struct fb_buf *text, const char *what, const char *with
 bool fb_text_cut_behind(struct fb_buf *text, const char *word,
                         size_t (*length_of)(const struct fb_buf *text, size_t at));
 
-/* Whether it ends (begins) with the word and has more than it. */
-bool fb_text_ends(const struct fb_buf *text, const char *word);
-bool fb_text_begins(const struct fb_buf *text, const char *word);
+/* Whether it ends (begins) with the word and has more than it.  Inline, like the two below, because
+ * the word's length is known then. */
+static inline bool fb_text_ends(const struct fb_buf *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    return text->len > n && memcmp(text->data + text->len - n, word, n) == 0;
+}
+
+static inline bool fb_text_begins(const struct fb_buf *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    return text->len > n && memcmp(text->data, word, n) == 0;
+}
+
 /* Whether the word is at `at`. */
-bool fb_text_is_at(const struct fb_buf *text, size_t at, const char *word);
+static inline bool fb_text_is_at(const struct fb_buf *text, size_t at, const char *word)
+{
+    return strncmp(text->data + at, word, strlen(word)) == 0;
+}
+
 /* The offset of the last (first) c, or SIZE_MAX. */
 size_t fb_text_last(const struct fb_buf *text, char c);
 size_t fb_text_first(const struct fb_buf *text, char c);
@@ -53,10 +71,25 @@ size_t fb_text_hex(const struct fb_buf *text, size_t at);
 size_t fb_text_digits(const struct fb_buf *text, size_t at);
 
 /* Characters of ASCII, whatever the locale; a word is of letters, digits and '_'. */
-bool fb_text_is_word(char c);
-bool fb_text_is_digit(char c);
-bool fb_text_is_lower(char c);
-bool fb_text_is_upper(char c);
+static inline bool fb_text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool fb_text_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool fb_text_is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool fb_text_is_word(char c)
+{
+    return fb_text_is_lower(c) || fb_text_is_upper(c) || fb_text_is_digit(c) || c == '_';
+}
 
 /* The offset behind the bracket that closes the one at `at`, or 0.  Counts only that pair. */
 size_t fb_text_closing(const struct fb_buf *text, size_t at, char open, char close);
