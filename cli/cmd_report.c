@@ -214,7 +214,7 @@ static const struct fb_option options[] = {
     {"format", 0, "FORMAT", "html (default), or md with its pictures beside it"},
     {"title", 0, "TEXT", "instead of the sentence that is made from the numbers"},
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
-    {"nodes", 0, "N", "frames of the call tree in the file (60000), the rest is 'other'"},
+    {"nodes", 0, "N", "frames of the call tree in the file (those that fit), the rest is 'other'"},
     {"by", 0, "WHAT", "layer or frame only, or rows by package, thread or module"},
     {"rows", 'n', "N", "frames shown at most (40)"},
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},

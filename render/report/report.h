@@ -73,8 +73,8 @@ struct fb_report_input {
     const char *unit; /* of a weight: "ticks" */
     const char *version;
     const char *plot;  /* an SVG of the ramp; NULL: none                */
-    size_t nodes_max;  /* of the embedded call tree; 0: 60000           */
-    size_t events_max; /* of the embedded samples by time; 0: 200000    */
+    size_t nodes_max;  /* of the embedded call tree; 0: all that keep the page under 3 MB */
+    size_t events_max; /* of the embedded samples by time, of all arms; 0: 400000 */
 };
 
 void fb_render_report_html(const struct fb_report_input *in, struct fb_buf *out);

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 
-enum { COLUMNS_MAX = 1200, ROWS = 50, LANES_MAX = 16, EVENTS_DEFAULT = 200000 };
+enum { COLUMNS_MAX = 1200, ROWS = 50, LANES_MAX = 16, EVENTS_DEFAULT = 400000 };
 
 static const int64_t SECOND = 1000000000;
 /* Milliseconds of a cell, tried from the finest on. */
@@ -251,10 +251,12 @@ static size_t events_fill(const struct work *w, int64_t grain_ns, struct event *
 static void events_put(const struct work *w)
 {
     size_t max = w->tree->in->events_max > 0 ? w->tree->in->events_max : EVENTS_DEFAULT;
-    size_t count = w->arm->profile->samples.count, kept = 0, g = count > max ? 3 : 0;
+    size_t count = w->arm->profile->samples.count, kept = 0, g;
     struct event *events = fb_alloc_array(count, sizeof *events);
     uint32_t last = 0;
 
+    max /= w->tree->in->arms_count;
+    g = count > max ? 3 : 0;
     while (g < GRAINS &&
            (int64_t)w->columns * (w->column_ns / 1000000) / grains_ms[g] >= UINT32_MAX)
         g++;

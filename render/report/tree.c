@@ -11,7 +11,9 @@
 /* Units of width in a share of 1, for the choice of what is embedded. */
 #define PARTS 1e12
 
-enum { NODES_DEFAULT = 60000 };
+/* The whole tree is embedded where that takes no more than so many bytes of the file, by an
+ * estimate; so the page stays under 3 MB with its tables and samples. */
+static const double bytes_most = 2e6;
 
 void fb_report_varint(struct fb_buf *out, uint64_t v)
 {
@@ -61,7 +63,7 @@ static void whole_add(const struct fb_report_input *in, double *shares)
     }
 }
 
-static void layout_make(struct fb_report_tree *tree)
+static uint64_t *weights_make(const struct fb_report_tree *tree)
 {
     size_t count = tree->in->tree->count;
     double *shares = fb_alloc_array(count, sizeof *shares);
@@ -77,16 +79,16 @@ static void layout_make(struct fb_report_tree *tree)
     whole_add(tree->in, shares);
     for (size_t i = 0; i < count; i++)
         weights[i] = shares[i] > 0 ? 1 + (uint64_t)llround(shares[i] * PARTS) : 0;
-    fb_flame_layout_init(
-        &tree->layout,
-        &(struct fb_flame_layout_input){
-            .tree = tree->in->tree,
-            .fns = tree->in->fns,
-            .weights = weights,
-            .boxes_max = tree->in->nodes_max > 0 ? tree->in->nodes_max : NODES_DEFAULT,
-        });
     free(shares);
-    free(weights);
+    return weights;
+}
+
+static void layout_make(struct fb_report_tree *tree, const uint64_t *weights, size_t nodes_max)
+{
+    fb_flame_layout_init(&tree->layout, &(struct fb_flame_layout_input){.tree = tree->in->tree,
+                                                                        .fns = tree->in->fns,
+                                                                        .weights = weights,
+                                                                        .boxes_max = nodes_max});
 }
 
 /* A node that has no box is in the "other" of the nearest ancestor that has one. */
@@ -136,15 +138,57 @@ static void functions_number(struct fb_report_tree *tree)
     }
 }
 
+/* What the tree will take, packed and as base64: measured on profiles of 2,000 to 1,000,000 nodes,
+ * and rather too much than too little. */
+static double bytes_of(const struct fb_report_tree *tree)
+{
+    const struct fb_functions *fns = tree->in->fns;
+    double bytes = 2.2 * (double)tree->layout.count;
+
+    for (size_t i = 0; i < tree->functions_count; i++)
+        bytes += 2 + 0.2 * (double)fns->strings.items[fns->items[tree->functions[i]].name].len;
+    for (size_t k = 0; k < tree->pictures_count; k++)
+        for (size_t s = 0; s < sides_of(&tree->pictures[k]); s++) {
+            size_t entries = 0;
+
+            for (size_t i = 0; i < tree->in->tree->count; i++)
+                entries += tree->pictures[k].self[s][i] > 0;
+            bytes += 2.5 * (double)(entries < tree->layout.count ? entries : tree->layout.count);
+        }
+    return bytes;
+}
+
+static void functions_drop(struct fb_report_tree *tree)
+{
+    free(tree->functions);
+    free(tree->number_of);
+    tree->functions = tree->number_of = NULL;
+    tree->functions_count = 0;
+}
+
 void fb_report_tree_init(struct fb_report_tree *tree, const struct fb_report_input *in,
                          const struct fb_report_picture *pictures, size_t count)
 {
+    size_t nodes_max = in->nodes_max > 0 ? in->nodes_max : in->tree->count + 1;
+    uint64_t *weights;
+    double bytes;
+
     *tree = (struct fb_report_tree){.in = in, .pictures = pictures, .pictures_count = count};
     if (count == 0)
         return;
-    layout_make(tree);
-    nodes_map(tree);
+    weights = weights_make(tree);
+    layout_make(tree, weights, nodes_max);
     functions_number(tree);
+    while (in->nodes_max == 0 && (bytes = bytes_of(tree)) > bytes_most &&
+           tree->layout.count > 1000) {
+        nodes_max = (size_t)((double)tree->layout.count * 0.9 * bytes_most / bytes);
+        fb_flame_layout_done(&tree->layout);
+        functions_drop(tree);
+        layout_make(tree, weights, nodes_max);
+        functions_number(tree);
+    }
+    free(weights);
+    nodes_map(tree);
 }
 
 static void boxes_put(const struct fb_report_tree *tree, struct fb_buf *out)

@@ -6,10 +6,11 @@
  *     tree.box_of_node[n]                              for samples by time
  *     fb_report_tree_done(&tree);
  *
- * A picture is a step (or all healthy ones, or the whole run) of one arm or of two.  The tree has
- * the nodes_max widest nodes, by the sum of their shares in all pictures and runs; what is on them
- * and not embedded is one box "other (n frames)", with its amount in each picture, so that Σ self
- * is the weight of the picture on both sides.
+ * A picture is a step (or all healthy ones, or the whole run) of one arm or of two.  All of the
+ * tree is embedded where it is not too large for the page; else its widest nodes, by the sum of
+ * their shares in all pictures and runs, and what is on them and not embedded is one box "other (n
+ * frames)", with its amount in each picture, so that Σ self is the weight of the picture on both
+ * sides.
  *
  * The binary part, all numbers LEB128:
  *     boxes                       the root is box 0
