@@ -81,6 +81,8 @@ static const struct fb_option options[] = {
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
     {"by", 0, "WHAT", "layer or frame only, or rows by package, thread or module"},
     {"rows", 'n', "N", "frames shown at most (40)"},
+    {"movers", 0, "N", "those that moved most, first of all: N at most (10)"},
+    {"callers", 0, NULL, "frames that changed, under their callers: was it cost or inlining?"},
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
     FB_OPTIONS_GATE,
     {"predictions", 0, "FILE", "answer what `flamebank predict` registered before the run"},
@@ -125,6 +127,10 @@ const struct fb_command fb_command_diff = {
         "environments, labels, builds, load and machines: one thing, nothing, or several. With "
         "--lever the declared change is looked for there: whether it was applied, and whether it "
         "was alone.\n\n"
+        "Frames begin with what moved most: more, less, new, gone, moved (its callers did not "
+        "follow, so that it was inlined or other code of theirs took over) or perhaps renamed; "
+        "--callers shows each of them under its callers, by the same statistics. Renames are "
+        "suggested and never merged.\n\n"
         "--sum adds rows up: where layers of it differ and the sum is the same, the work moved "
         "within it. --fail-if names what is not wanted, for continuous integration: 'layer:codec "
         "ms > +5%', 'total ms > +3%', 'frame:REGEX share > 1%', 'p99 > +10%', 'delivered < -1%'. "

@@ -45,6 +45,7 @@ enum fb_status fb_diff_options_check(const struct fb_args *args, const struct fb
                                      struct fb_err *err)
 {
     const char *only = fb_args_get(args, "by"), *wanted;
+    double movers;
     size_t found;
 
     if (fb_args_has(args, "lever") && fb_args_has(args, "lever-key"))
@@ -56,6 +57,12 @@ enum fb_status fb_diff_options_check(const struct fb_args *args, const struct fb
     if (only && strcmp(only, "layer") != 0 && !is_family(only))
         return fb_fail(err, FB_EUSAGE,
                        "'--by %s': layer, frame, package, thread or module was expected", only);
+    if ((fb_args_has(args, "callers") || fb_args_has(args, "movers")) && only &&
+        strcmp(only, "frame") != 0)
+        return fb_fail(err, FB_EUSAGE,
+                       "'--callers' and '--movers' are of frames: no '--by %s' was expected", only);
+    if (fb_args_number(args, "movers", 0, 1000, &movers, err) != FB_OK)
+        return FB_EUSAGE;
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
         enum fb_status r = fb_pair_step(diff, wanted, &found, err);
 
@@ -132,6 +139,24 @@ static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
     fb_differs_free(differs);
 }
 
+/* The report has its own way to say them. */
+static void add_frames(const struct fb_args *args, const struct fb_diff *diff, size_t i,
+                       bool all_frames, struct fb_diff_tables *tables)
+{
+    const struct fb_diff_step *s = &diff->steps[i];
+    struct fb_err err;
+    double movers = 10;
+
+    (void)fb_args_number(args, "movers", 0, 1000, &movers, &err); /* checked before */
+    if (!all_frames && s->movers_count > 0 && movers >= 1)
+        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_movers(diff, i, (size_t)movers));
+    if (!all_frames && s->renames_count > 0)
+        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_renames(diff, i));
+    add(tables, FB_REPORT_FRAMES, i, fb_render_diff_frames(diff, i));
+    if (!all_frames && s->callers_count > 0 && fb_args_has(args, "callers"))
+        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_callers(diff, i));
+}
+
 static void add_step(const struct fb_args *args, const struct fb_diff *diff, size_t i,
                      bool all_frames, struct fb_diff_tables *tables)
 {
@@ -143,7 +168,7 @@ static void add_step(const struct fb_args *args, const struct fb_diff *diff, siz
     if (diff->steps[i].sums_count > 0)
         add(tables, FB_REPORT_SUMS, i, fb_render_diff_sums(diff, i));
     if (wants_frames(args, &diff->steps[i], all_frames))
-        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_frames(diff, i));
+        add_frames(args, diff, i, all_frames, tables);
 }
 
 /* The answers; the sums made for the gates stand behind those of --sum, then the predictions'. */
@@ -179,7 +204,7 @@ enum fb_status fb_diff_tables_make(const struct fb_args *args, const struct fb_v
                                    struct fb_err *err)
 {
     const struct fb_diff *diff = pair->diff;
-    struct fb_diff_tables t = {.items = fb_alloc_array(5 * diff->steps_count + 5, sizeof *t.items)};
+    struct fb_diff_tables t = {.items = fb_alloc_array(8 * diff->steps_count + 5, sizeof *t.items)};
     enum fb_status r;
 
     add_differs(args, pair, &t);

@@ -18,7 +18,13 @@
 
 /* ---- tables ---- */
 
-enum fb_align { FB_ALIGN_LEFT, FB_ALIGN_RIGHT };
+enum fb_align { FB_ALIGN_LEFT, FB_ALIGN_RIGHT }; /* numbers (RIGHT) by their decimal points */
+
+/* What becomes of a column where a text table is too wide for FB_TABLE_TEXT_WIDTH: its cells take
+ * their short texts, it is left out (CSV, JSON and Markdown have it), or its texts become numbered
+ * notes, whose marks stand behind the column before it. */
+enum fb_narrow { FB_NARROW_NOT, FB_NARROW_SHORT, FB_NARROW_DROP, FB_NARROW_FOOT };
+enum { FB_TABLE_TEXT_WIDTH = 100 };
 
 struct fb_table; /* title, columns, rows of cells, notes under it */
 
@@ -40,16 +46,20 @@ void fb_table_column(struct fb_table *t, const char *key, const char *heading, e
 void fb_table_data_column(struct fb_table *t, const char *key); /* CSV and JSON only */
 /* Stands over the columns that are added from here on; NULL ends it. */
 void fb_table_group(struct fb_table *t, const char *heading);
-void fb_table_clip(struct fb_table *t, size_t width);     /* the last column, in text only   */
+void fb_table_clip(struct fb_table *t, size_t width); /* the last column, in text only   */
+void fb_table_range(struct fb_table *t); /* the last column has "-1.2 to +3.4", aligned at " to " */
+/* The last column gives way at that level, 1 first; all columns of a level do so together. */
+void fb_table_narrow(struct fb_table *t, enum fb_narrow how, unsigned level);
 void fb_table_row(struct fb_table *t);                    /* starts a row              */
 void fb_table_text(struct fb_table *t, const char *text); /* next cell of the row      */
 void fb_table_text_n(struct fb_table *t, const char *text, size_t len);
 void fb_table_number(struct fb_table *t, double value, int decimals); /* NAN: "n/a"    */
 void fb_table_textf(struct fb_table *t, double value, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));  /* a number shown in words of its own */
-void fb_table_mute(struct fb_table *t);     /* the row carries no verdict */
-void fb_table_data_row(struct fb_table *t); /* the row is in CSV and JSON only */
-void fb_table_rule(struct fb_table *t);     /* a line before the next row */
+    __attribute__((format(printf, 3, 4)));                 /* a number shown in words of its own */
+void fb_table_mute(struct fb_table *t);                    /* the row carries no verdict */
+void fb_table_data_row(struct fb_table *t);                /* the row is in CSV and JSON only */
+void fb_table_rule(struct fb_table *t);                    /* a line before the next row */
+void fb_table_short(struct fb_table *t, const char *text); /* of the last cell (FB_NARROW_SHORT) */
 void fb_table_note(struct fb_table *t, const char *sentence);
 
 /* What the last cell says: shown as a colour (if asked) and in bold, never as a colour alone. */
@@ -93,6 +103,11 @@ bool fb_render_diff_has_boundaries(const struct fb_diff *diff, size_t step);
 /* The chosen sums, and whether the work only moved within them. */
 struct fb_table *fb_render_diff_sums(const struct fb_diff *diff, size_t step);
 struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step);
+/* What stands around the frames: the `rows` that moved most, frames that changed under their
+ * callers, functions that may have been renamed.  Empty where the step has none of them. */
+struct fb_table *fb_render_diff_movers(const struct fb_diff *diff, size_t step, size_t rows);
+struct fb_table *fb_render_diff_callers(const struct fb_diff *diff, size_t step);
+struct fb_table *fb_render_diff_renames(const struct fb_diff *diff, size_t step);
 
 struct fb_gate_row { /* one condition in one step */
     const struct fb_gate_condition *condition;

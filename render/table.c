@@ -43,8 +43,10 @@ void fb_table_free(struct fb_table *t)
         free(t->columns[i].key);
         free(t->columns[i].heading);
     }
-    for (size_t i = 0; i < t->cells_count; i++)
+    for (size_t i = 0; i < t->cells_count; i++) {
         free(t->cells[i].text);
+        free(t->cells[i].short_text);
+    }
     for (size_t i = 0; i < t->notes_count; i++)
         free(t->notes[i]);
     free(t->title);
@@ -91,6 +93,19 @@ void fb_table_clip(struct fb_table *t, size_t width)
 {
     assert(t->columns_count > 0);
     t->columns[t->columns_count - 1].clip = width;
+}
+
+void fb_table_range(struct fb_table *t)
+{
+    assert(t->columns_count > 0);
+    t->columns[t->columns_count - 1].is_range = true;
+}
+
+void fb_table_narrow(struct fb_table *t, enum fb_narrow how, unsigned level)
+{
+    assert(t->columns_count > 0 && level > 0);
+    t->columns[t->columns_count - 1].narrow = how;
+    t->columns[t->columns_count - 1].narrow_level = level;
 }
 
 void fb_table_row(struct fb_table *t)
@@ -161,6 +176,12 @@ void fb_table_textf(struct fb_table *t, double value, const char *fmt, ...)
         va_end(ap);
     }
     number_add(t, value, text);
+}
+
+void fb_table_short(struct fb_table *t, const char *text)
+{
+    assert(t->cells_count > 0 && t->cells[t->cells_count - 1].short_text == NULL);
+    t->cells[t->cells_count - 1].short_text = fb_strdup(text);
 }
 
 void fb_table_tone(struct fb_table *t, enum fb_tone tone)

@@ -15,11 +15,15 @@ struct fb_table_column {
     bool is_data;   /* CSV and JSON only                        */
     uint16_t group; /* index of groups[] or FB_TABLE_NO_GROUP   */
     size_t clip;    /* display columns in text; 0: no bound     */
+    bool is_range;
+    enum fb_narrow narrow;
+    unsigned narrow_level;
 };
 
 struct fb_table_cell {
     char *text;
     size_t len;
+    char *short_text; /* NULL: none */
     double value;
     bool is_number;
     enum fb_tone tone;

@@ -4,10 +4,10 @@
 
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "render/table.h"
 #include "render/width.h"
+#include "render/write/text_grid.h"
 
-enum { GAP = 2, NOTE_WIDTH_MIN = 72, NOTE_WIDTH_MAX = 100 };
+enum { NOTE_WIDTH_MIN = 72 };
 
 static const char *const color_reset = "\033[0m", *const color_title = "\033[1m",
                          *const color_mute = "\033[2m";
@@ -19,19 +19,10 @@ static const char *const color_of_tone[] = {
 };
 
 struct page {
-    const struct fb_table *t;
-    size_t *widths; /* by column; 0 for data columns */
-    size_t width;   /* of the whole table            */
+    const struct fb_text_grid *g;
     bool color;
     struct fb_buf *out;
 };
-
-static size_t cell_width(const struct fb_table_column *c, const char *text, size_t len)
-{
-    size_t width = fb_width(text, len);
-
-    return c->clip > 0 && width > c->clip ? c->clip : width;
-}
 
 static void spaces(struct fb_buf *out, size_t n)
 {
@@ -53,59 +44,9 @@ static void end_line(struct fb_buf *out)
     fb_buf_putc(out, '\n');
 }
 
-/* The columns [first, end) of the group that starts at `first`, and their width. */
-static size_t group_end(const struct page *pg, size_t first, size_t *ret_width)
-{
-    const struct fb_table *t = pg->t;
-    size_t end = first;
-
-    *ret_width = 0;
-    while (end < t->columns_count && t->columns[end].group == t->columns[first].group) {
-        if (!t->columns[end].is_data)
-            *ret_width += pg->widths[end] + (*ret_width > 0 ? (size_t)GAP : 0);
-        end++;
-    }
-    return end;
-}
-
-static void measure(struct page *pg)
-{
-    const struct fb_table *t = pg->t;
-
-    for (size_t c = 0; c < t->columns_count; c++) {
-        const struct fb_table_column *col = &t->columns[c];
-
-        if (col->is_data)
-            continue;
-        pg->widths[c] = fb_width(col->heading, strlen(col->heading));
-        for (size_t r = 0; r < t->rows_count; r++) {
-            const struct fb_table_cell *cell = t->rows[r].is_data ? NULL : fb_table_cell(t, r, c);
-            size_t width = cell ? cell_width(col, cell->text, cell->len) : 0;
-
-            if (width > pg->widths[c])
-                pg->widths[c] = width;
-        }
-    }
-    for (size_t c = 0, end; c < t->columns_count; c = end) {
-        size_t width, need = 0;
-
-        end = group_end(pg, c, &width);
-        if (t->columns[c].group != FB_TABLE_NO_GROUP)
-            need = fb_width(t->groups[t->columns[c].group], strlen(t->groups[t->columns[c].group]));
-        for (size_t last = end; need > width && last > c; last--)
-            if (!t->columns[last - 1].is_data) {
-                pg->widths[last - 1] += need - width;
-                break;
-            }
-    }
-    for (size_t c = 0; c < t->columns_count; c++)
-        if (!t->columns[c].is_data)
-            pg->width += pg->widths[c] + (pg->width > 0 ? (size_t)GAP : 0);
-}
-
 static void put_groups(const struct page *pg)
 {
-    const struct fb_table *t = pg->t;
+    const struct fb_table *t = pg->g->t;
     bool is_first = true;
 
     if (t->groups_count == 0)
@@ -113,10 +54,10 @@ static void put_groups(const struct page *pg)
     for (size_t c = 0, end; c < t->columns_count; c = end) {
         size_t width, used = 0;
 
-        end = group_end(pg, c, &width);
+        end = fb_text_group_end(pg->g, c, &width);
         if (width == 0)
             continue;
-        spaces(pg->out, is_first ? 0 : GAP);
+        spaces(pg->out, is_first ? 0 : pg->g->gap);
         is_first = false;
         if (t->columns[c].group != FB_TABLE_NO_GROUP) {
             const char *name = t->groups[t->columns[c].group];
@@ -133,63 +74,165 @@ static void put_groups(const struct page *pg)
     end_line(pg->out);
 }
 
-static void put_cell(const struct page *pg, size_t c, const char *text, size_t len,
+/* Where the text starts in its column. */
+static size_t pad_of(const struct page *pg, size_t c, const char *text, size_t len, size_t width)
+{
+    const struct fb_table_column *col = &pg->g->t->columns[c];
+    const struct fb_text_column *at = &pg->g->columns[c];
+    size_t head = fb_text_head(col, text, len);
+
+    if (head != SIZE_MAX && !col->is_range && head + at->tail <= at->width)
+        return at->width - at->tail - head;
+    if (head != SIZE_MAX && head <= at->head)
+        return at->head - head;
+    return col->align == FB_ALIGN_RIGHT ? at->width - width : 0;
+}
+
+static void put_text(const struct page *pg, size_t c, size_t pad, const char *text, size_t len,
                      const char *color)
 {
-    const struct fb_table_column *col = &pg->t->columns[c];
-    size_t width = cell_width(col, text, len), pad = pg->widths[c] - width;
+    size_t all = pg->g->columns[c].width, used;
 
-    if (col->align == FB_ALIGN_RIGHT)
-        spaces(pg->out, pad);
+    spaces(pg->out, pad);
     if (color)
         fb_buf_puts(pg->out, color);
-    fb_width_put(pg->out, text, len, width);
+    used = pad + fb_width_put(pg->out, text, len, all - pad);
     if (color)
         fb_buf_puts(pg->out, color_reset);
-    if (col->align == FB_ALIGN_LEFT)
-        spaces(pg->out, pad);
+    spaces(pg->out, all > used ? all - used : 0);
+}
+
+/* Bytes of the first line of a text in `width` columns; *ret_next is where the next one begins. */
+static size_t line_end(const char *text, size_t len, size_t width, size_t *ret_next)
+{
+    size_t end = 0;
+
+    if (width == 0 || fb_width(text, len) <= width) {
+        *ret_next = len;
+        return len;
+    }
+    for (size_t i = 1; i < len && fb_width(text, i) <= width; i++)
+        if (text[i] == ' ')
+            end = i;
+    if (end == 0) {
+        for (end = 1; end < len && (fb_width(text, end + 1) <= width ||
+                                    ((unsigned char)text[end] & 0xc0) == 0x80);)
+            end++;
+        *ret_next = end;
+        return end;
+    }
+    *ret_next = end + 1;
+    return end;
+}
+
+static const char *color_of(const struct page *pg, size_t row, size_t c)
+{
+    const struct fb_table_cell *cell = fb_table_cell(pg->g->t, row, c);
+
+    if (!pg->color || !cell || cell->len == 0)
+        return NULL;
+    return pg->g->t->rows[row].is_muted ? color_mute : color_of_tone[cell->tone];
+}
+
+/* One line of a row; `from` are the bytes of each cell that were put before, and are moved on.
+ * Returns whether any cell has more. */
+static bool put_row_line(const struct page *pg, size_t row, size_t *from)
+{
+    const struct fb_table *t = pg->g->t;
+    bool is_first = true, is_left = false;
+
+    for (size_t c = 0; c < t->columns_count; c++) {
+        const struct fb_text_cell *cell = &pg->g->cells[row * t->columns_count + c];
+        const struct fb_text_column *col = &pg->g->columns[c];
+        const char *text = cell->text + from[c];
+        size_t len = cell->len - from[c], next, end = line_end(text, len, col->wrap, &next), width;
+
+        if (!col->is_shown)
+            continue;
+        spaces(pg->out, is_first ? 0 : pg->g->gap);
+        is_first = false;
+        width = fb_width(text, end);
+        width = width > col->width ? col->width : width;
+        put_text(pg, c, end > 0 ? pad_of(pg, c, text, end, width) : 0, text, end,
+                 color_of(pg, row, c));
+        from[c] += next;
+        is_left = is_left || from[c] < cell->len;
+    }
+    end_line(pg->out);
+    return is_left;
+}
+
+/* A name that is longer than its column has a line of its own. */
+static void put_name(const struct page *pg, size_t row, size_t *from)
+{
+    const struct fb_text_cell *cell = &pg->g->cells[row * pg->g->t->columns_count];
+    const char *color;
+
+    if (!pg->g->columns[0].is_name || fb_width(cell->text, cell->len) <= pg->g->columns[0].width)
+        return;
+    color = color_of(pg, row, 0);
+    if (color)
+        fb_buf_puts(pg->out, color);
+    fb_width_put(pg->out, cell->text, cell->len, FB_TABLE_TEXT_WIDTH);
+    if (color)
+        fb_buf_puts(pg->out, color_reset);
+    fb_buf_putc(pg->out, '\n');
+    from[0] = cell->len;
 }
 
 static void put_row(const struct page *pg, size_t row)
 {
-    const struct fb_table *t = pg->t;
-    const struct fb_table_row *r = &t->rows[row];
-    bool is_first = true;
+    const struct fb_table *t = pg->g->t;
+    size_t *from = fb_alloc_array(t->columns_count, sizeof *from);
 
-    if (r->has_rule) {
-        rule(pg->out, pg->width);
+    if (t->rows[row].has_rule) {
+        rule(pg->out, pg->g->width);
         fb_buf_putc(pg->out, '\n');
     }
-    for (size_t c = 0; c < t->columns_count; c++) {
-        const struct fb_table_cell *cell = fb_table_cell(t, row, c);
-        const char *color = NULL;
+    put_name(pg, row, from);
+    while (put_row_line(pg, row, from))
+        ;
+    free(from);
+}
 
-        if (t->columns[c].is_data)
+/* One line of the headings: of headings in two lines, a short one stands in the second. */
+static void put_heading_line(const struct page *pg, bool is_second)
+{
+    const struct fb_table *t = pg->g->t;
+    bool is_first = true;
+
+    for (size_t c = 0; c < t->columns_count; c++) {
+        const char *text = t->columns[c].heading;
+        size_t len = pg->g->columns[c].heading, width;
+        bool is_split = text[len] != '\0';
+
+        if (!pg->g->columns[c].is_shown)
             continue;
-        if (pg->color && cell && cell->len > 0)
-            color = r->is_muted ? color_mute : color_of_tone[cell->tone];
-        spaces(pg->out, is_first ? 0 : GAP);
+        if (is_split && is_second) {
+            text += len + 1;
+            len = strlen(text);
+        } else if (is_split != !is_second) {
+            len = pg->g->has_two_headings ? 0 : len;
+        }
+        spaces(pg->out, is_first ? 0 : pg->g->gap);
         is_first = false;
-        put_cell(pg, c, cell ? cell->text : "", cell ? cell->len : 0, color);
+        width = fb_width(text, len);
+        put_text(pg, c,
+                 t->columns[c].align == FB_ALIGN_RIGHT && width < pg->g->columns[c].width
+                     ? pg->g->columns[c].width - width
+                     : 0,
+                 text, len, NULL);
     }
     end_line(pg->out);
 }
 
 static void put_headings(const struct page *pg)
 {
-    const struct fb_table *t = pg->t;
-    bool is_first = true;
-
     put_groups(pg);
-    for (size_t c = 0; c < t->columns_count; c++) {
-        if (t->columns[c].is_data)
-            continue;
-        spaces(pg->out, is_first ? 0 : GAP);
-        is_first = false;
-        put_cell(pg, c, t->columns[c].heading, strlen(t->columns[c].heading), NULL);
-    }
-    end_line(pg->out);
-    rule(pg->out, pg->width);
+    if (pg->g->has_two_headings)
+        put_heading_line(pg, false);
+    put_heading_line(pg, true);
+    rule(pg->out, pg->g->width);
     fb_buf_putc(pg->out, '\n');
 }
 
@@ -216,13 +259,13 @@ static bool ends_word(const char *text, size_t at)
     return (text[at] == ' ' && !is_before_unit(text, at)) || text[at] == '\n';
 }
 
-/* Words are filled up to `width`; a longer word has a line of its own. */
-static void put_note(const struct page *pg, const char *text, size_t width)
+/* Words are filled up to `width`, with `indent` before the lines after the first; a longer word is
+ * broken. */
+static void put_words(struct fb_buf *out, const char *text, size_t width, size_t indent)
 {
     size_t used = 0, len = strlen(text), at = 0;
+    bool is_start = true; /* of a line */
 
-    if (pg->color)
-        fb_buf_puts(pg->out, color_mute);
     while (at < len) {
         size_t from, word;
 
@@ -233,33 +276,85 @@ static void put_note(const struct page *pg, const char *text, size_t width)
         if (at == from)
             break;
         word = fb_width(text + from, at - from);
-        if (used > 0 && used + 1 + word > width) {
-            fb_buf_putc(pg->out, '\n');
-            used = 0;
+        if (!is_start && used + 1 + word > width) {
+            fb_buf_putc(out, '\n');
+            spaces(out, indent);
+            used = indent;
+            is_start = true;
         }
-        if (used > 0) {
-            fb_buf_putc(pg->out, ' ');
+        if (!is_start) {
+            fb_buf_putc(out, ' ');
             used++;
         }
-        used += fb_width_put(pg->out, text + from, at - from, word);
+        is_start = false;
+        if (used + word > width) {
+            size_t next, end = line_end(text + from, at - from, width - used, &next);
+
+            fb_width_put(out, text + from, end, width - used);
+            at = from + next;
+            used = width;
+            continue;
+        }
+        used += fb_width_put(out, text + from, at - from, word);
     }
+}
+
+static void put_note(const struct page *pg, const char *text, size_t width)
+{
+    if (pg->color)
+        fb_buf_puts(pg->out, color_mute);
+    put_words(pg->out, text, width, 0);
     if (pg->color)
         fb_buf_puts(pg->out, color_reset);
     fb_buf_putc(pg->out, '\n');
 }
 
-static void put_table(struct page *pg)
+/* The texts of the marks, then the notes. */
+static void put_notes(const struct page *pg)
 {
-    const struct fb_table *t = pg->t;
-    size_t width;
+    const struct fb_table *t = pg->g->t;
+    size_t width = pg->g->width < NOTE_WIDTH_MIN ? NOTE_WIDTH_MIN : pg->g->width;
 
-    measure(pg);
-    width = pg->width < NOTE_WIDTH_MIN ? NOTE_WIDTH_MIN : pg->width;
-    width = width > NOTE_WIDTH_MAX ? NOTE_WIDTH_MAX : width;
+    width = width > FB_TABLE_TEXT_WIDTH ? FB_TABLE_TEXT_WIDTH : width;
+    if (t->notes_count + pg->g->feet_count > 0 && t->rows_count > 0)
+        fb_buf_putc(pg->out, '\n');
+    for (size_t i = 0; i < pg->g->feet_count; i++) {
+        char *text = fb_format("[%zu] %s", i + 1, pg->g->feet[i]);
+
+        put_note(pg, text, width);
+        free(text);
+    }
+    for (size_t i = 0; i < t->notes_count; i++)
+        put_note(pg, t->notes[i], width);
+}
+
+/* A title that is too long goes on behind a "; ". */
+static void put_title(struct fb_buf *out, const char *title)
+{
+    const char *last = NULL;
+
+    for (const char *at = title; (at = strstr(at, "; ")) != NULL; at++)
+        last = at;
+    if (!last || fb_width(title, strlen(title)) <= FB_TABLE_TEXT_WIDTH) {
+        put_words(out, title, FB_TABLE_TEXT_WIDTH, 2);
+    } else {
+        char *first = fb_strndup(title, (size_t)(last - title) + 1);
+
+        put_words(out, first, FB_TABLE_TEXT_WIDTH, 2);
+        fb_buf_puts(out, "\n  ");
+        put_words(out, last + 2, FB_TABLE_TEXT_WIDTH - 2, 2);
+        free(first);
+    }
+}
+
+static void put_table(const struct page *pg)
+{
+    const struct fb_table *t = pg->g->t;
+
     if (t->title[0] != '\0') {
         if (pg->color)
             fb_buf_puts(pg->out, color_title);
-        fb_width_put(pg->out, t->title, strlen(t->title), SIZE_MAX);
+        put_title(pg->out, t->title);
         if (pg->color)
             fb_buf_puts(pg->out, color_reset);
         fb_buf_puts(pg->out, "\n\n");
@@ -269,22 +364,41 @@ static void put_table(struct page *pg)
     for (size_t r = 0; r < t->rows_count; r++)
         if (!t->rows[r].is_data)
             put_row(pg, r);
-    if (t->notes_count > 0 && t->rows_count > 0)
-        fb_buf_putc(pg->out, '\n');
-    for (size_t i = 0; i < t->notes_count; i++)
-        put_note(pg, t->notes[i], width);
+    put_notes(pg);
+}
+
+/* Tables of one kind, as of the steps of a diff, look alike: they have the same columns. */
+static bool is_alike(const struct fb_table *a, const struct fb_table *b)
+{
+    if (a->columns_count != b->columns_count)
+        return false;
+    for (size_t c = 0; c < a->columns_count; c++)
+        if (strcmp(a->columns[c].key, b->columns[c].key) != 0)
+            return false;
+    return true;
 }
 
 void fb_table_write_text(const struct fb_table *const *tables, size_t count, bool color,
                          struct fb_buf *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct page pg = {.t = tables[i], .color = color, .out = out};
+    unsigned *levels = fb_alloc_array(count, sizeof *levels);
 
-        pg.widths = fb_alloc_array(tables[i]->columns_count, sizeof *pg.widths);
+    for (size_t i = 0; i < count; i++)
+        levels[i] = fb_text_grid_level(tables[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct fb_text_grid grid;
+        struct page pg = {.g = &grid, .color = color, .out = out};
+        unsigned level = levels[i];
+
+        for (size_t k = 0; k < count; k++)
+            if (levels[k] > level && is_alike(tables[i], tables[k]))
+                level = levels[k];
+        fb_text_grid_init(&grid, tables[i]);
+        fb_text_grid_fit(&grid, level);
         if (i > 0)
             fb_buf_putc(out, '\n');
         put_table(&pg);
-        free(pg.widths);
+        fb_text_grid_done(&grid);
     }
+    free(levels);
 }

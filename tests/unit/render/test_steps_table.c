@@ -85,14 +85,16 @@ static void missing_reads_na_and_never_zero(void **state)
     struct fb_table *t = fb_render_steps(&steps);
 
     (void)state;
-    assert_table(t, "text",
-                 "Steps of run.log\n\n"
-                 "offered  delivered/s  p50 ms  p99 ms  p999 ms  knee/s  cpu ms/req  throttled s  "
-                 "heap MB  rss MB  cores  health\n"
-                 "────────────────────────────────────────────────────────────────────────────────"
-                 "───────────────────────────────\n"
-                 "   3000          n/a     n/a     n/a      n/a     n/a         n/a          n/a  "
-                 "    n/a     n/a    n/a  healthy\n");
+    assert_table(
+        t, "text",
+        "Steps of run.log\n\n"
+        "                      p50  p99  p999             cpu  throttled  heap  rss\n"
+        "offered  delivered/s   ms   ms    ms  knee/s  ms/req          s    MB   MB  cores  "
+        "health\n"
+        "────────────────────────────────────────────────────────────────────────────────"
+        "──────────\n"
+        "   3000          n/a  n/a  n/a   n/a     n/a     n/a        n/a   n/a  n/a    n/a  "
+        "healthy\n");
     fb_table_free(t);
 }
 

@@ -81,13 +81,13 @@ static void text_aligns_columns_under_their_groups(void **state)
     assert_table(t, "text",
                  "Layers\n"
                  "\n"
-                 "       control ────────\n"
-                 "layer   share %  ms/req  verdict\n"
-                 "────────────────────────────────\n"
-                 "codec  9.4 ±0.7  0.0159  DIFF\n"
-                 "std         n/a\n"
-                 "────────────────────────────────\n"
-                 "total     100.0  0.3333\n"
+                 "       control ──────────\n"
+                 "layer     share %  ms/req  verdict\n"
+                 "──────────────────────────────────\n"
+                 "codec    9.4 ±0.7  0.0159  DIFF\n"
+                 "std           n/a\n"
+                 "──────────────────────────────────\n"
+                 "total  100.0       0.3333\n"
                  "\n"
                  "On-CPU time only.\n");
     fb_table_free(t);
