@@ -96,7 +96,8 @@ static enum fb_status read_profile(const struct fb_args *args, struct fb_source 
         return r;
     say_damage(fb_source_name(in), &report, *ret_p);
     /* A bank that `record` or `symbolize` has been over keeps what they could not name. */
-    if (!fb_profile_manifest_get(*ret_p, "symbolized") && has_raw_addresses(*ret_p))
+    if (!fb_profile_manifest_get(*ret_p, "symbolized") &&
+        (has_raw_addresses(*ret_p) || fb_symbolize_has_banked_names(*ret_p)))
         symbolize(*ret_p, fb_args_has(args, "no-inlines"));
     if (fb_args_has(args, "no-inlines"))
         fb_profile_inlined_drop(*ret_p);

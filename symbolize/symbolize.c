@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "symbolize/banked.h"
 #include "symbolize/kernel.h"
 #include "symbolize/module.h"
 #include "symbolize/naming.h"
@@ -17,10 +18,13 @@ struct known_module {
 };
 
 struct fb_symbolizer {
-    char *debug_dir;
+    char *debug_dir, *root;
+    struct fb_elf_places places;
+    char *not_fetched; /* why nothing can be fetched, though it was wanted */
     bool again, no_inlined;
     struct known_module *modules;
     size_t count, room;
+    struct fb_banked banked; /* of the profile at hand */
 };
 
 /* A frame to be named.  Sorted, those of a module and of a symbol are neighbours. */
@@ -38,8 +42,16 @@ struct fb_symbolizer *fb_symbolizer_new(const struct fb_symbolizer_options *opti
 {
     struct fb_symbolizer *s = fb_alloc(sizeof *s);
 
-    if (options->debug_dir)
-        s->debug_dir = fb_strdup(options->debug_dir);
+    struct fb_fetch_options fetch = {.seconds = options->debuginfod_seconds,
+                                     .progress = options->progress,
+                                     .data = options->progress_data};
+    struct fb_err err;
+
+    s->debug_dir = options->debug_dir ? fb_strdup(options->debug_dir) : NULL;
+    s->root = options->root ? fb_strdup(options->root) : NULL;
+    s->places = (struct fb_elf_places){.debug_dir = s->debug_dir, .root = s->root};
+    if (fetch.seconds > 0 && fb_fetch_open(&fetch, &s->places.fetch, &err) != FB_OK)
+        s->not_fetched = fb_strdup(err.text);
     s->again = options->again;
     s->no_inlined = options->no_inlined;
     return s;
@@ -56,6 +68,9 @@ void fb_symbolizer_free(struct fb_symbolizer *s)
         fb_symbols_free(s->modules[i].symbols);
     }
     free(s->modules);
+    fb_fetch_close(s->places.fetch);
+    free(s->not_fetched);
+    free(s->root);
     free(s->debug_dir);
     free(s);
 }
@@ -73,7 +88,7 @@ static struct known_module *find_module(struct fb_symbolizer *s, const char *pat
     fb_vec_reserve(&s->modules, &s->room, s->count + 1, sizeof *s->modules);
     m = &s->modules[s->count++];
     *m = (struct known_module){.path = fb_strdup(path), .build_id = fb_strdup(build_id)};
-    if (fb_symbols_open(s->debug_dir, path, build_id, &m->symbols, &err) != FB_OK)
+    if (fb_symbols_open(&s->places, path, build_id, &m->symbols, &err) != FB_OK)
         m->reason = fb_strdup(err.text);
     return m;
 }
@@ -173,7 +188,8 @@ static size_t name_frames(struct fb_symbolizer *s, struct fb_profile *p, struct 
 
     fb_naming_begin(&naming, symbols);
     for (size_t i = 0; i < n; i++)
-        missed += !fb_naming_frame(&naming, requests[i].frame);
+        missed += !fb_naming_frame(&naming, requests[i].frame) &&
+                  !fb_banked_has(&s->banked, requests[i].frame);
     fb_naming_done(&naming);
     return missed;
 }
@@ -188,6 +204,23 @@ static void add_note(struct fb_symbolize_report *report, char *note)
 static const char *plural(size_t n)
 {
     return n == 1 ? "" : "es";
+}
+
+/* A module without a file. */
+static void note_missing(const struct fb_symbolizer *s, const char *reason,
+                         const struct request *requests, size_t n,
+                         struct fb_symbolize_report *report)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        kept += fb_banked_has(&s->banked, requests[i].frame);
+    if (kept == 0)
+        add_note(report, fb_format("%s; %zu address%s without a name", reason, n, plural(n)));
+    else
+        add_note(report, fb_format("%s; %zu address%s of %zu %s the name that was taken while the "
+                                   "arm ran, without inlined functions and lines",
+                                   reason, kept, plural(kept), n, kept == 1 ? "has" : "have"));
 }
 
 static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
@@ -205,8 +238,7 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
     known = find_module(s, path, fb_profile_text(p, module->build_id));
 
     if (!known->symbols) {
-        add_note(report,
-                 fb_format("%s; %zu address%s without a name", known->reason, n, plural(n)));
+        note_missing(s, known->reason, requests, n, report);
         return;
     }
     settle_modules(p, known->symbols, requests, n);
@@ -289,19 +321,49 @@ static void set_inlined(struct fb_profile *p, const struct fb_inlined_chains *ch
         fb_profile_inlined_set(p, chains);
 }
 
+/* Of the arm, in its own namespace of pids: whether a process of that number here has the file is
+ * told by the build ID. */
+static long pid_of(const struct fb_profile *p)
+{
+    const char *pid = fb_profile_manifest_get(p, "pid");
+
+    return pid ? strtol(pid, NULL, 10) : 0;
+}
+
+static void note_fetch(const struct fb_symbolizer *s, struct fb_symbolize_report *report)
+{
+    struct fb_fetch_counts counts;
+
+    if (s->not_fetched)
+        add_note(report, fb_strdup(s->not_fetched));
+    if (!s->places.fetch)
+        return;
+    counts = fb_fetch_counts(s->places.fetch);
+    if (counts.late > 0)
+        add_note(report, fb_format("debuginfod had %u of %u files; %u more were given up, since the "
+                                   "time for fetching was over (--fetch-seconds)",
+                                   counts.found, counts.asked, counts.late));
+    else
+        add_note(report, fb_format("debuginfod had %u of %u files that were asked for",
+                                   counts.found, counts.asked));
+}
+
 void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report)
 {
     struct fb_inlined_chains chains = {.frames_count = p->frames_count};
     struct requests requests = {0};
     struct fb_err err;
-    size_t kernel;
+    size_t kernel, banked;
 
     memset(ret_report, 0, sizeof *ret_report);
+    s->places.pid = pid_of(p);
     count_before(p, ret_report);
     if (fb_kernel_name_frames(p, &kernel, &err) != FB_OK)
         add_note(ret_report, fb_format("%s; its addresses stay without a name", err.text));
+    banked = fb_banked_take(p, &s->banked);
     collect(s, p, &requests, ret_report);
+    ret_report->already_named += banked;
     chains.of_frame = fb_alloc_array(chains.frames_count, sizeof *chains.of_frame);
     for (size_t i = 0, end; i < requests.count; i = end) {
         for (end = i + 1;
@@ -309,7 +371,10 @@ void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
             end++;
         name_module(s, p, &chains, requests.items + i, end - i, ret_report);
     }
+    fb_banked_give(p, &s->banked);
+    fb_banked_done(&s->banked);
     set_inlined(p, &chains);
+    note_fetch(s, ret_report);
     ret_report->already_named -= kernel; /* by us, just before the others */
     count_results(p, ret_report);
     free(requests.items);

@@ -21,6 +21,13 @@ struct fb_symbolizer;
 
 struct fb_symbolizer_options {
     const char *debug_dir; /* searched before /usr/lib/debug; NULL none; copied */
+    const char *root;      /* the arm's file system, where it is not this one: an unpacked image,
+                              /proc/PID/root; NULL none; copied */
+    /* > 0: what is missing is asked of the servers of DEBUGINFOD_URLS, for so many seconds in all.
+     * progress (NULL: none) is called while a file comes; total 0: unknown. */
+    double debuginfod_seconds;
+    void (*progress)(void *data, const char *path, int64_t done, int64_t total);
+    void *progress_data;
     bool again;            /* also frames that have a name already              */
     bool no_inlined;       /* no frames for inlined functions; takes those away that are there */
 };
@@ -51,6 +58,10 @@ void fb_symbolizer_free(struct fb_symbolizer *s);
  * file, other build ID ...).  One symbolizer, one thread. */
 void fb_symbolize_profile(struct fb_symbolizer *s, struct fb_profile *p,
                           struct fb_symbolize_report *ret_report);
+/* Whether its names are those that the sampler took out of symbol tables, which no one has made
+ * readable yet: a reason to symbolize it where every address has a name, too. */
+bool fb_symbolize_has_banked_names(const struct fb_profile *p);
+
 void fb_symbolize_report_done(struct fb_symbolize_report *report);
 
 /* ---- one name for one function: docs/names.md lists the rules ---- */
