@@ -173,6 +173,7 @@ __attribute__((noinline)) static const struct fb_rule *rule_search_for(struct wa
     const struct fb_rule *rule = rule_search(w, pc);
 
     if (rule == NULL || rule->cfa != FB_CFA_PENDING) {
+        w->cache->slots[slot ^ 1] = w->cache->slots[slot];
         w->cache->slots[slot].rule = rule;
         w->cache->slots[slot].pc = pc;
     }
@@ -186,8 +187,12 @@ static inline const struct fb_rule *rule_find(struct walk *w, uint64_t pc)
     unsigned slot = (unsigned)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
 
     _Static_assert(FB_WALK_CACHE_SLOTS == 1 << (64 - 57), "slot is the top 7 bits");
-    return w->cache->slots[slot].pc == pc ? w->cache->slots[slot].rule
-                                          : rule_search_for(w, pc, slot);
+    if (w->cache->slots[slot].pc == pc)
+        return w->cache->slots[slot].rule;
+    /* The one before it: of some ten pcs two often share a slot, in every stack of a thread. */
+    if (w->cache->slots[slot ^ 1].pc == pc)
+        return w->cache->slots[slot ^ 1].rule;
+    return rule_search_for(w, pc, slot);
 }
 
 static void cache_check(struct fb_walk_cache *cache, uint64_t generation)
