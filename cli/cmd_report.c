@@ -108,6 +108,8 @@ static enum fb_status gather(struct fb_report_list *list, const struct fb_args *
 {
     struct fb_knee knee = fb_knee_default();
 
+    if (diff)
+        fb_report_add_runs(list, view, diff);
     fb_report_add_arms(list, view, &knee);
     fb_report_add_method(list, args, view, diff);
     fb_report_add_names(list, view);
@@ -174,6 +176,9 @@ static enum fb_status check(const struct fb_args *args, struct fb_err *err)
         return fb_fail(err, FB_EUSAGE, "'-o OUT.html' was expected (or '-o -')");
     if (format && strcmp(format, "html") != 0 && strcmp(format, "md") != 0)
         return fb_fail(err, FB_EUSAGE, "'--format %s': html or md was expected", format);
+    if (format && strcmp(format, "md") == 0 && strcmp(fb_args_get(args, "output"), "-") == 0)
+        return fb_fail(err, FB_EUSAGE,
+                       "'-o -': a file was expected, since pictures are written beside it");
     for (size_t i = 0; args->count == 1 && i < sizeof of_two / sizeof of_two[0]; i++)
         if (fb_args_has(args, of_two[i]))
             return fb_fail(err, FB_EUSAGE, "'--%s' is for two arms, and one is given", of_two[i]);

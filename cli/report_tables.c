@@ -120,6 +120,105 @@ void fb_report_add_single(struct fb_report_list *list, const struct fb_view *vie
     fb_report_add(list, FB_REPORT_NOTES, SIZE_MAX, notes);
 }
 
+/* ---- each run by itself ---- */
+
+/* Weight by layer of one run in its window; free() it. */
+static double *layers_of_run(const struct fb_view *view, const struct fb_diff_run *run)
+{
+    const struct fb_profile *p = run->arm->profile;
+    const struct fb_step *s = run->step;
+    int64_t from = s->load_start_ns ? s->load_start_ns : s->start_ns;
+    int64_t to = s->load_end_ns ? s->load_end_ns : s->end_ns;
+    double *self = fb_calltree_self(&view->tree, p, run->arm->node_of_stack,
+                                    p->has_times ? from : INT64_MIN, p->has_times ? to : INT64_MAX);
+    double *sums = fb_layers_sum(view->layers, &view->tree, view->layer_of_node, self);
+
+    free(self);
+    return sums;
+}
+
+static double sum_of(const double *v, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+static void runs_columns(struct fb_table *t, const struct fb_diff_step *s)
+{
+    size_t numbers[2] = {0};
+
+    fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
+    for (size_t r = 0; r < s->runs_count; r++) {
+        bool is_variant = s->runs[r].arm->is_variant;
+        const char *arm = is_variant ? "variant" : "control";
+        size_t number = ++numbers[is_variant];
+        char *group = fb_format("%s %zu", arm, number);
+        char *share = fb_format("%s%zu_share_percent", arm, number);
+        char *ms = fb_format("%s%zu_ms", arm, number);
+
+        fb_table_group(t, group);
+        fb_table_column(t, share, "share %", FB_ALIGN_RIGHT);
+        fb_table_column(t, ms, "ms/req", FB_ALIGN_RIGHT);
+        free(group);
+        free(share);
+        free(ms);
+    }
+    fb_table_group(t, NULL);
+}
+
+static struct fb_table *runs_table(const struct fb_view *view, const struct fb_diff_step *s)
+{
+    size_t layers = fb_layers_count(view->layers);
+    double **sums = fb_alloc_array(s->runs_count, sizeof *sums);
+    struct fb_table *t = fb_table_new("Layers by self time, each run by itself");
+
+    runs_columns(t, s);
+    for (size_t r = 0; r < s->runs_count; r++)
+        sums[r] = layers_of_run(view, &s->runs[r]);
+    for (size_t l = 0; l <= layers; l++) {
+        double all = 0;
+
+        for (size_t r = 0; r < s->runs_count; r++)
+            all += l < layers ? sums[r][l] : 1;
+        if (!(all > 0))
+            continue;
+        if (l == layers)
+            fb_table_rule(t);
+        fb_table_row(t);
+        fb_table_text(t, l < layers ? fb_layers_get(view->layers, l)->name : "total");
+        for (size_t r = 0; r < s->runs_count; r++) {
+            double share = l < layers ? sums[r][l] / sum_of(sums[r], layers) : 1;
+
+            fb_table_number(t, 100 * share, 1);
+            fb_table_number(t, share * fb_step_ms_per_request(s->runs[r].step), 4);
+        }
+    }
+    for (size_t r = 0; r < s->runs_count; r++)
+        free(sums[r]);
+    free(sums);
+    fb_table_note(t,
+                  "Each bank's own share of its samples, times its own CPU per request: an effect "
+                  "that only one pair has is none.");
+    return t;
+}
+
+void fb_report_add_runs(struct fb_report_list *list, const struct fb_view *view,
+                        const struct fb_diff *diff)
+{
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        const struct fb_diff_step *s = &diff->steps[i];
+        bool has_profiles = s->runs_count > 2 && view->layers != NULL;
+
+        for (size_t r = 0; r < s->runs_count; r++)
+            has_profiles = has_profiles && s->runs[r].arm->profile != NULL;
+        if (has_profiles)
+            fb_report_add(list, FB_REPORT_RUNS, i, runs_table(view, s));
+    }
+}
+
 /* ---- provenance ---- */
 
 static void time_cell(struct fb_table *t, int64_t time_ns)

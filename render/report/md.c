@@ -24,7 +24,8 @@ static void kind_put(const struct fb_report_input *in, enum fb_report_kind kind,
 
 static void step_put(const struct fb_report_input *in, size_t step, struct fb_buf *out)
 {
-    static const enum fb_report_kind kinds[] = {FB_REPORT_LAYERS, FB_REPORT_SUMS, FB_REPORT_METRICS,
+    static const enum fb_report_kind kinds[] = {FB_REPORT_LAYERS,     FB_REPORT_RUNS,
+                                                FB_REPORT_SUMS,       FB_REPORT_METRICS,
                                                 FB_REPORT_BOUNDARIES, FB_REPORT_FRAMES};
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

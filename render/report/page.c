@@ -200,6 +200,8 @@ static const char *step_heading(enum fb_report_kind kind, const struct fb_table 
         return "Boundaries, inclusive";
     case FB_REPORT_SUMS:
         return "Sums";
+    case FB_REPORT_RUNS:
+        return "Layers of each run";
     default:
         return strncmp(t->title, "Packages", 8) == 0  ? "Packages by self time"
                : strncmp(t->title, "Threads", 7) == 0 ? "Threads"
@@ -209,8 +211,9 @@ static const char *step_heading(enum fb_report_kind kind, const struct fb_table 
 }
 
 /* Layers stand first: they are the answer's table. */
-static const enum fb_report_kind step_kinds[] = {
-    FB_REPORT_LAYERS, FB_REPORT_SUMS, FB_REPORT_METRICS, FB_REPORT_BOUNDARIES, FB_REPORT_FRAMES};
+static const enum fb_report_kind step_kinds[] = {FB_REPORT_LAYERS,     FB_REPORT_RUNS,
+                                                 FB_REPORT_SUMS,       FB_REPORT_METRICS,
+                                                 FB_REPORT_BOUNDARIES, FB_REPORT_FRAMES};
 
 static void step_put(struct page *page, size_t step, const char *name, const char *health)
 {
@@ -397,7 +400,7 @@ static void tables_put(struct page *page)
     size_t n = 0;
 
     for (size_t i = 0; i < in->tables_count; i++)
-        if (in->tables[i].kind < FB_REPORT_STEPS || !in->diff)
+        if (in->tables[i].kind < FB_REPORT_RUNS || !in->diff)
             tables[n++] = in->tables[i].table;
     fb_table_write_json(tables, n, false, &text);
     fb_html_data(page->out, "d-json", text.data ? text.data : "", text.len);

@@ -38,6 +38,7 @@ enum fb_report_kind {
     FB_REPORT_NOTES,
     FB_REPORT_PREDICTIONS,
     FB_REPORT_GATE,
+    FB_REPORT_RUNS,  /* of one step; from here on the tables are the report's own */
     FB_REPORT_STEPS, /* of one arm: `step` is its index */
     FB_REPORT_COVERAGE,
     FB_REPORT_INPUTS, /* provenance */

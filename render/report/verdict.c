@@ -265,9 +265,9 @@ static void others_put(const struct fb_table *t, struct fb_buf *out)
     if (same > 0)
         fb_buf_printf(out, " %zu layer%s the same.", same, same == 1 ? " is" : "s are");
     if (open > 0)
-        fb_buf_printf(out, " %zu %s unresolved.", open, open == 1 ? "is" : "are");
+        fb_buf_printf(out, " %zu layer%s unresolved.", open, open == 1 ? " is" : "s are");
     if (bursty > 0)
-        fb_buf_printf(out, " %zu %s too bursty for an interval.", bursty,
+        fb_buf_printf(out, " %zu layer%s too bursty for an interval.", bursty,
                       bursty == 1 ? "is" : "are");
 }
 

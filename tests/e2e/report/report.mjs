@@ -346,6 +346,11 @@ test("two pairs are counted as two, and the sum is in the answer", async (page) 
   await open(page, "pairs");
   assert.match(await page.locator(".verdict").innerText(), /2 pairs of runs/);
   assert.match(await page.locator(".verdict").innerText(), /serving/);
+  const runs = page.locator(".step.shown .tw", { hasText: "control 2" }).first(), row = runs.locator("tr", { hasText: "codec" });
+  const cells = (await row.locator("td").allInnerTexts()).map(number), both = (await page.locator(".step.shown .tw").first().locator("tr", { hasText: "codec" })
+    .locator("td").allInnerTexts()).map(number);
+  assert.equal(cells.length, 8);
+  assert.ok(Math.abs((cells[0] + cells[2]) / 2 - both[0]) < 0.3, `${cells[0]}, ${cells[2]}: ${both[0]}`);
 });
 
 let failed = 0;
