@@ -9,7 +9,6 @@
 #include "symbolize/dwarf_lines.h"
 #include "symbolize/dwarf_scopes.h"
 #include "symbolize/dwarf_split.h"
-#include "symbolize/elf_search.h"
 
 /* OVERLAP_STEPS: how many units that start before an address are looked at. */
 enum { OVERLAP_STEPS = 8, BUDGET_TIMES = 4 };
@@ -73,11 +72,12 @@ static void add_unit(struct fb_debug *d, uint32_t index, const struct fb_elf_fil
     }
 }
 
-static void open_alt(struct fb_debug *d, const struct fb_elf_file *file, const char *debug_dir)
+static void open_alt(struct fb_debug *d, const struct fb_elf_file *file,
+                     const struct fb_elf_places *places)
 {
     char *name;
 
-    if (!fb_elf_search_alt(debug_dir, file, &d->alt_file, &name))
+    if (!fb_elf_search_alt(places, file, &d->alt_file, &name))
         return;
     d->dwarf->alt = d->alt_file ? fb_dwarf_open(d->alt_file) : NULL;
     if (d->dwarf->alt)
@@ -87,7 +87,7 @@ static void open_alt(struct fb_debug *d, const struct fb_elf_file *file, const c
 }
 
 struct fb_debug *fb_debug_open(const struct fb_elf_file *file, const struct fb_elf_file *code,
-                               const char *debug_dir)
+                               const struct fb_elf_places *places)
 {
     struct fb_dwarf *dwarf = fb_dwarf_open(file);
     struct fb_debug *d;
@@ -98,13 +98,13 @@ struct fb_debug *fb_debug_open(const struct fb_elf_file *file, const struct fb_e
     }
     d = fb_alloc(sizeof *d);
     d->dwarf = dwarf;
-    d->splits = (struct fb_splits){.file = file, .debug_dir = debug_dir};
+    d->splits = (struct fb_splits){.file = file, .debug_dir = places->debug_dir};
     d->states = fb_alloc_array(dwarf->units_count, sizeof *d->states);
     d->one.budget = BUDGET_TIMES * (dwarf->sections[FB_DWARF_RANGES].len / 8 +
                                     dwarf->sections[FB_DWARF_RNGLISTS].len) +
                     (1 << 20);
     d->lines_budget = BUDGET_TIMES * (uint64_t)dwarf->sections[FB_DWARF_LINE].len;
-    open_alt(d, file, debug_dir);
+    open_alt(d, file, places);
     for (size_t i = 0; i < dwarf->units_count; i++)
         add_unit(d, (uint32_t)i, code);
     if (d->ranges_count > 0)

@@ -33,15 +33,33 @@ static struct fb_elf_file *open_with_id(const char *path, const char *id)
     return NULL;
 }
 
-static struct fb_elf_file *search_id(const char *debug_dir, const char *id, const char *suffix)
+enum { DIRS = 3 };
+
+/* The folders of debug files, in the order of preference; the texts of it are free()d. */
+static void list_dirs(const struct fb_elf_places *places, char *dirs[DIRS])
+{
+    dirs[0] = places->debug_dir ? fb_strdup(places->debug_dir) : NULL;
+    dirs[1] = places->root ? fb_format("%s" SYSTEM_DEBUG_DIR, places->root) : NULL;
+    dirs[2] = fb_strdup(SYSTEM_DEBUG_DIR);
+}
+
+static void free_texts(char **texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+}
+
+static struct fb_elf_file *search_id(const struct fb_elf_places *places, const char *id,
+                                     const char *suffix)
 {
     static const char *const folders[] = {"/.build-id", ""};
-    const char *dirs[] = {debug_dir, SYSTEM_DEBUG_DIR};
     struct fb_elf_file *file = NULL;
+    char *dirs[DIRS];
 
     if (!is_build_id(id))
         return NULL;
-    for (size_t d = 0; d < 2 && !file; d++) {
+    list_dirs(places, dirs);
+    for (size_t d = 0; d < DIRS && !file; d++) {
         for (size_t f = 0; dirs[d] && f < 2 && !file; f++) {
             struct fb_buf path = {.max = 4096};
 
@@ -51,6 +69,7 @@ static struct fb_elf_file *search_id(const char *debug_dir, const char *id, cons
             fb_buf_done(&path);
         }
     }
+    free_texts(dirs, DIRS);
     return file;
 }
 
@@ -103,26 +122,28 @@ static bool read_debuglink(const struct fb_elf_file *main, const char **ret_name
     return true;
 }
 
-static struct fb_elf_file *search_debuglink(const char *debug_dir, const struct fb_elf_file *main)
+static struct fb_elf_file *search_debuglink(const struct fb_elf_places *places,
+                                            const struct fb_elf_file *main)
 {
     const char *slash = strrchr(main->path, '/'), *name;
     int folder = slash ? (int)(slash - main->path) : 0;
     struct fb_elf_file *file = NULL;
-    char *paths[4] = {0};
+    char *paths[2 + DIRS] = {0}, *dirs[DIRS];
     uint32_t crc;
 
     if (!slash || !read_debuglink(main, &name, &crc))
         return NULL;
+    list_dirs(places, dirs);
     paths[0] = fb_format("%.*s/%s", folder, main->path, name);
     paths[1] = fb_format("%.*s/.debug/%s", folder, main->path, name);
-    if (debug_dir)
-        paths[2] = fb_format("%s%.*s/%s", debug_dir, folder, main->path, name);
-    paths[3] = fb_format(SYSTEM_DEBUG_DIR "%.*s/%s", folder, main->path, name);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < DIRS; i++)
+        if (dirs[i])
+            paths[2 + i] = fb_format("%s%.*s/%s", dirs[i], folder, main->path, name);
+    for (size_t i = 0; i < 2 + DIRS; i++)
         if (paths[i] && !file && strcmp(paths[i], main->path) != 0)
             file = open_linked(paths[i], main, crc);
-        free(paths[i]);
-    }
+    free_texts(paths, 2 + DIRS);
+    free_texts(dirs, DIRS);
     return file;
 }
 
@@ -155,19 +176,67 @@ static enum fb_status open_main(const char *path, const char *build_id,
     return r;
 }
 
-enum fb_status fb_elf_search(const char *debug_dir, const char *path, const char *build_id,
-                             struct fb_elf_file **ret_main, struct fb_elf_file **ret_debug,
-                             struct fb_err *err)
+/* The same file in another root: an image that was unpacked, a container that still runs.  A path
+ * that leads out of it (a link with "..") leads to a file that its build ID gives away. */
+static struct fb_elf_file *open_in_roots(const struct fb_elf_places *places, const char *path,
+                                         const char *build_id)
+{
+    struct fb_elf_file *file = NULL;
+    struct fb_err ignored;
+    char *there;
+
+    if (path[0] != '/')
+        return NULL;
+    if (places->root) {
+        there = fb_format("%s%s", places->root, path);
+        if (open_main(there, build_id, &file, &ignored) != FB_OK)
+            file = NULL;
+        free(there);
+    }
+    if (!file && places->pid > 0 && build_id[0]) {
+        there = fb_format("/proc/%ld/root%s", places->pid, path);
+        if (open_main(there, build_id, &file, &ignored) != FB_OK)
+            file = NULL;
+        free(there);
+    }
+    return file;
+}
+
+static struct fb_elf_file *fetch(const struct fb_elf_places *places, enum fb_fetch_what what,
+                                 const char *path, const char *build_id)
+{
+    struct fb_elf_file *file;
+    char *copy;
+
+    if (!places->fetch || !is_build_id(build_id))
+        return NULL;
+    copy = fb_fetch_file(places->fetch, what, path, build_id);
+    file = copy ? open_with_id(copy, build_id) : NULL;
+    free(copy);
+    return file;
+}
+
+enum fb_status fb_elf_search(const struct fb_elf_places *places, const char *path,
+                             const char *build_id, struct fb_elf_file **ret_main,
+                             struct fb_elf_file **ret_debug, struct fb_err *err)
 {
     struct fb_elf_file *main = NULL, *debug;
     struct fb_err reason;
     enum fb_status r = open_main(path, build_id, &main, &reason);
+    const char *id;
 
     if (!main)
-        main = search_id(debug_dir, build_id, "");
-    debug = search_id(debug_dir, main ? main->build_id : build_id, ".debug");
+        main = open_in_roots(places, path, build_id);
+    if (!main)
+        main = search_id(places, build_id, "");
+    id = main ? main->build_id : build_id;
+    debug = search_id(places, id, ".debug");
     if (!debug && main)
-        debug = search_debuglink(debug_dir, main);
+        debug = search_debuglink(places, main);
+    if (!debug && !(main && fb_elf_file_has_section(main, ".debug_info")))
+        debug = fetch(places, FB_FETCH_DEBUG_FILE, path, id);
+    if (!main)
+        main = fetch(places, FB_FETCH_PROGRAM, path, id);
     if (!main && !debug) {
         *err = reason;
         return r;
@@ -196,13 +265,12 @@ static bool read_altlink(const struct fb_elf_file *file, const char **ret_name,
     return true;
 }
 
-bool fb_elf_search_alt(const char *debug_dir, const struct fb_elf_file *file,
+bool fb_elf_search_alt(const struct fb_elf_places *places, const struct fb_elf_file *file,
                        struct fb_elf_file **ret_alt, char **ret_name)
 {
-    const char *dirs[] = {debug_dir, SYSTEM_DEBUG_DIR}, *slash = strrchr(file->path, '/');
-    const char *name, *base;
+    const char *slash = strrchr(file->path, '/'), *name, *base;
+    char id[2 * 64 + 1], *path, *dirs[DIRS];
     struct fb_elf_file *alt;
-    char id[2 * 64 + 1], *path;
 
     *ret_alt = NULL;
     *ret_name = NULL;
@@ -214,13 +282,17 @@ bool fb_elf_search_alt(const char *debug_dir, const struct fb_elf_file *file,
                                       slash ? file->path : ".", name);
     alt = open_with_id(path, id);
     free(path);
-    for (size_t i = 0; i < 2 && !alt; i++) {
+    list_dirs(places, dirs);
+    for (size_t i = 0; i < DIRS && !alt; i++) {
         path = fb_format("%s/.dwz/%s", dirs[i] ? dirs[i] : "", base);
         alt = dirs[i] ? open_with_id(path, id) : NULL;
         free(path);
     }
+    free_texts(dirs, DIRS);
     if (!alt)
-        alt = search_id(debug_dir, id, ".debug");
+        alt = search_id(places, id, ".debug");
+    if (!alt)
+        alt = fetch(places, FB_FETCH_DEBUG_FILE, name, id);
     *ret_alt = alt;
     *ret_name = fb_strdup(name);
     return true;

@@ -19,7 +19,7 @@ struct fb_symbols {
     struct fb_minidebug *mini;
     struct fb_symbol_index functions, stubs;
     struct fb_debug *info;
-    char *debug_dir;
+    struct fb_elf_places places;
     bool whole, info_tried;
 };
 
@@ -53,8 +53,9 @@ static void read_symbols(struct fb_symbols *s)
         fb_plt_read(s->main, &s->functions, &s->stubs);
 }
 
-enum fb_status fb_symbols_open(const char *debug_dir, const char *path, const char *build_id,
-                               struct fb_symbols **ret_symbols, struct fb_err *err)
+enum fb_status fb_symbols_open(const struct fb_elf_places *places, const char *path,
+                               const char *build_id, struct fb_symbols **ret_symbols,
+                               struct fb_err *err)
 {
     struct fb_symbols *s = fb_alloc(sizeof *s);
     enum fb_status r;
@@ -62,12 +63,12 @@ enum fb_status fb_symbols_open(const char *debug_dir, const char *path, const ch
     if (strcmp(path, "[vdso]") == 0)
         r = fb_vdso_open(build_id, &s->main, err);
     else
-        r = fb_elf_search(debug_dir, path, build_id, &s->main, &s->debug, err);
+        r = fb_elf_search(places, path, build_id, &s->main, &s->debug, err);
     if (r != FB_OK) {
         free(s);
         return r;
     }
-    s->debug_dir = debug_dir ? fb_strdup(debug_dir) : NULL;
+    s->places = *places;
     read_symbols(s);
     *ret_symbols = s;
     return FB_OK;
@@ -92,7 +93,6 @@ void fb_symbols_free(struct fb_symbols *symbols)
     if (!symbols)
         return;
     fb_debug_close(symbols->info);
-    free(symbols->debug_dir);
     fb_symbol_index_done(&symbols->functions);
     fb_symbol_index_done(&symbols->stubs);
     fb_minidebug_free(symbols->mini);
@@ -137,9 +137,9 @@ size_t fb_symbols_places(struct fb_symbols *symbols, uint64_t address, bool with
     if (!symbols->info_tried) {
         symbols->info_tried = true;
         if (symbols->debug)
-            symbols->info = fb_debug_open(symbols->debug, code, symbols->debug_dir);
+            symbols->info = fb_debug_open(symbols->debug, code, &symbols->places);
         if (!symbols->info && symbols->main)
-            symbols->info = fb_debug_open(symbols->main, code, symbols->debug_dir);
+            symbols->info = fb_debug_open(symbols->main, code, &symbols->places);
     }
     return symbols->info ? fb_debug_find(symbols->info, address, with_inlined, places) : 0;
 }

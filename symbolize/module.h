@@ -1,6 +1,6 @@
 /* module.h - all that is known about the addresses of one module.
  *
- *     r = fb_symbols_open(debug_dir, path, build_id, &symbols, err);
+ *     r = fb_symbols_open(&places, path, build_id, &symbols, err);
  *     const struct fb_symbol *s = fb_symbols_find(symbols, address);
  *     fb_symbols_free(symbols);
  *
@@ -15,13 +15,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "symbolize/debug_info.h"
+#include "symbolize/elf_search.h"
 #include "symbolize/symbol_index.h"
 
 struct fb_symbols;
 
-/* build_id "" accepts the file as it is; path "[vdso]" is this machine's vDSO. */
-enum fb_status fb_symbols_open(const char *debug_dir, const char *path, const char *build_id,
-                               struct fb_symbols **ret_symbols, struct fb_err *err);
+/* build_id "" accepts the file as it is; path "[vdso]" is this machine's vDSO.  The texts of places
+ * must outlive it. */
+enum fb_status fb_symbols_open(const struct fb_elf_places *places, const char *path,
+                               const char *build_id, struct fb_symbols **ret_symbols,
+                               struct fb_err *err);
 
 /* The same for n bytes of malloc()ed memory, which it takes.  No debug file, no MiniDebugInfo. */
 enum fb_status fb_symbols_open_memory(void *image, size_t n, const char *name,

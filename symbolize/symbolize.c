@@ -340,9 +340,10 @@ static void note_fetch(const struct fb_symbolizer *s, struct fb_symbolize_report
         return;
     counts = fb_fetch_counts(s->places.fetch);
     if (counts.late > 0)
-        add_note(report, fb_format("debuginfod had %u of %u files; %u more were given up, since the "
-                                   "time for fetching was over (--fetch-seconds)",
-                                   counts.found, counts.asked, counts.late));
+        add_note(report,
+                 fb_format("debuginfod had %u of %u files; %u more were given up, since the "
+                           "time for fetching was over (--fetch-seconds)",
+                           counts.found, counts.asked, counts.late));
     else
         add_note(report, fb_format("debuginfod had %u of %u files that were asked for",
                                    counts.found, counts.asked));

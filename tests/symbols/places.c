@@ -23,10 +23,10 @@ int main(int argc, char **argv)
 {
     struct fb_symbols *symbols;
     struct fb_err err;
+    const struct fb_elf_places places_of = {.debug_dir = argc > 2 ? argv[2] : NULL};
     char line[64];
 
-    if (argc < 2 ||
-        fb_symbols_open(argc > 2 ? argv[2] : NULL, argv[1], "", &symbols, &err) != FB_OK) {
+    if (argc < 2 || fb_symbols_open(&places_of, argv[1], "", &symbols, &err) != FB_OK) {
         fprintf(stderr, "places: %s\n", argc < 2 ? "a file was expected" : err.text);
         return 3;
     }

@@ -101,7 +101,8 @@ def classify(ours, theirs, symbols):
         return "same" if same else "line"
     if all(f == "??" for f in other):
         return "no name there"
-    if len(mine) == len(other) and all(b in (a, "??") for a, b in zip(mine, other)):
+    if len(mine) == len(other) and "??" in other and all(
+            b in (a, "??") or symbols.are_aliases(a, b) for a, b in zip(mine, other)):
         return "shared part"
     if mine[:-1] != other[:-1]:
         return "inline chain"

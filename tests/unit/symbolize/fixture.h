@@ -46,9 +46,10 @@ static inline struct fb_symbols *open_symbols(const char *debug_dir, const char 
                                               const char *build_id)
 {
     struct fb_symbols *s = NULL;
+    const struct fb_elf_places places = {.debug_dir = debug_dir};
     struct fb_err err;
 
-    if (fb_symbols_open(debug_dir, path, build_id, &s, &err) != FB_OK)
+    if (fb_symbols_open(&places, path, build_id, &s, &err) != FB_OK)
         fail_msg("%s", err.text);
     return s;
 }

@@ -13,9 +13,10 @@ static void expect_refusal(const char *debug_dir, const char *path, const char *
                            const char *reason)
 {
     struct fb_symbols *s = NULL;
+    const struct fb_elf_places places = {.debug_dir = debug_dir};
     struct fb_err err = {0};
 
-    assert_int_not_equal(fb_symbols_open(debug_dir, path, id, &s, &err), FB_OK);
+    assert_int_not_equal(fb_symbols_open(&places, path, id, &s, &err), FB_OK);
     assert_null(s);
     if (!strstr(err.text, reason))
         fail_msg("'%s' does not say '%s'", err.text, reason);
