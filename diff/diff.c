@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "diff/around.h"
+#include "diff/order.h"
 #include "diff/state.h"
 #include "diff/unknown.h"
 
@@ -334,23 +335,6 @@ static void note_matching(struct fb_diff *diff)
                      state->lineup.controls, state->lineup.variants, state->lineup.pairs);
 }
 
-/* Whether every run of one arm came before every run of the other. */
-static bool is_one_after_the_other(const struct fb_diff_state *state)
-{
-    int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
-
-    for (size_t i = 0; i < state->lineup.count; i++) {
-        const struct fb_step *s = fb_matching_step(&state->matching, 0, i);
-        int side = state->lineup.replicates[i].is_variant;
-
-        if (!s || s->start_ns == 0)
-            return false;
-        first[side] = s->start_ns < first[side] ? s->start_ns : first[side];
-        last[side] = s->start_ns > last[side] ? s->start_ns : last[side];
-    }
-    return last[0] < first[1] || last[1] < first[0];
-}
-
 /* Degrees of freedom of the variance between pairs, over the steps that are judged. */
 static size_t pooled_degrees(const struct fb_diff *diff)
 {
@@ -401,9 +385,7 @@ static void note_method(struct fb_diff *diff)
                      "%zu pairs leave %zu degrees of freedom in the steps that are judged, under "
                      "4: the floor between runs is assumed, not measured",
                      diff->pairs, pooled_degrees(diff));
-    if (diff->pairs >= 2 && is_one_after_the_other(state))
-        fb_diff_note(diff, "all runs of one arm came before those of the other: a drift of the "
-                           "machine is inside the difference (order C V V C avoids it)");
+    fb_order_note(diff);
     diff->is_wall = state->by_share_only && is_wall(state);
     if (diff->is_wall)
         fb_diff_note(diff,
