@@ -283,33 +283,33 @@ static void row_fill(struct pass *p, const struct subject *s, size_t level,
     free(pairs);
 }
 
-/* What the callers would be, had the frame's change been one of cost.  Shares add up to 1 whatever
- * happens: a frame that costs x more of the whole makes a share P of its callers (P + x)/(1 + x).
- */
-static double followed(const struct subject *s, const struct fb_diff_row *frame,
-                       const struct fb_diff_row *callers)
+/* ln(variant / control) of the callers, had the frame's change been one of cost: what is theirs
+ * beside the frame stays (the mean of both arms, so that swapped arms negate it).  Shares add up to
+ * 1 whatever happens: of them, its part of all that is not the frame stays. */
+static double followed(const struct fb_diff_row *frame, const struct fb_diff_row *callers)
 {
-    double x;
+    bool on_share = callers->on_share;
+    double own[2] = {on_share ? frame->control.share : frame->control.ms,
+                     on_share ? frame->variant.share : frame->variant.ms};
+    double whole[2] = {on_share ? callers->control.share : callers->control.ms,
+                       on_share ? callers->variant.share : callers->variant.ms};
+    double rest = 0, left[2];
 
-    if (!callers->on_share)
-        return callers->control.ms + s->change;
-    if (!(frame->variant.share < 1))
-        return NAN;
-    x = s->change / (1 - frame->variant.share);
-    return (callers->control.share + x) / (1 + x);
+    for (int a = 0; a < 2; a++) {
+        left[a] = on_share ? 1 - own[a] : 1;
+        rest += left[a] > 0 ? fmax(0, whole[a] - own[a]) / left[a] / 2 : NAN;
+    }
+    return log((rest * left[1] + own[1]) / (rest * left[0] + own[0]));
 }
 
 /* Whether the callers' interval excludes that they lost or won what the frame did, and they are
  * nearer to no change. */
-static bool did_not_follow(const struct subject *s, const struct fb_diff_row *frame,
-                           const struct fb_diff_row *callers)
+static bool did_not_follow(const struct fb_diff_row *frame, const struct fb_diff_row *callers)
 {
-    double whole = callers->on_share ? callers->control.share : callers->control.ms;
-    double expected = followed(s, frame, callers), d;
+    double d = followed(frame, callers);
 
-    if (isnan(callers->d) || isnan(expected) || !(whole > 0))
+    if (isnan(callers->d) || isnan(d))
         return false;
-    d = expected > 0 ? log(expected / whole) : -INFINITY; /* they would be gone */
     return (d < callers->d_lo || d > callers->d_hi) && fabs(callers->d) < fabs(d) / 2;
 }
 
@@ -339,7 +339,7 @@ static void subject_settle(struct pass *p, struct subject *s, size_t level,
     struct fb_diff_row row;
 
     row_fill(p, s, level, shares, &row);
-    s->is_settled = did_not_follow(s, frame, &row);
+    s->is_settled = did_not_follow(frame, &row);
     if (s->is_settled) {
         frame->move = is_taken_over(p, s, level) ? FB_MOVE_INLINED : FB_MOVE_WITHIN;
     } else if (level > 0) { /* the immediate callers are shown, since no level stayed */
