@@ -3,10 +3,11 @@
 # is profiled natively, and one sentence at most is said.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 
-# natively EXPECTED SENTENCES FRAME COMMAND...
+# natively EXPECTED SENTENCES FRAME COMMAND...: "SECONDS" in the command is their number, 2.
 natively() {
-    local expected=$1 most=$2 frame=$3 status=0
+    local expected=$1 most=$2 frame=$3 status=0 seconds=$((2 * patience))
     shift 3
+    set -- "${@/#SECONDS/$seconds}"
     rm -f banks/*
     FLAMEBANK_HZ=500 timed 60 "$@" > out 2> err || status=$?
     [ $status = 0 ] || fail "$*: status $status: $(cat out err)"
@@ -17,20 +18,20 @@ natively() {
     whole banks/*
     "$flamebank" symbolize banks/* > symbolized 2>&1 || fail "$*: $(cat symbolized)"
     "$flamebank" fold banks/* > folded
-    grep -q "$frame" folded || fail "$*: no frame of $frame: $(head -5 folded)"
+    grep -q "$frame" folded || scarce "$*: no frame of $frame: $(head -5 folded)"
 }
 
 fake() {
     local fake
     for fake in 0 1 2 3 4 5 6 7; do
-        natively "pretend: right" 1 fibonacci "$built/java" "$built/fake$fake/libjvm.so" 1
+        natively "pretend: right" 1 fibonacci "$built/java" "$built/fake$fake/libjvm.so" SECONDS
         [ -s err ] || fail "fake $fake: nothing is said"
         cat err
     done
 }
 
 no_java() {
-    natively "pretend: right" 0 fibonacci "$built/java" - 1
+    natively "pretend: right" 0 fibonacci "$built/java" - SECONDS
 }
 
 # A copy of the JDK, of symbolic links but for what decides where it is; its libjvm.so is given to "$@".
@@ -71,7 +72,7 @@ looked_into() {
     local home
     home=$(jdk 25) || home=$(jdk 17) || skip "no JDK 17 or 25"
     [ -x "$built/attach" ] || skip "there was no jni.h when the tests were built"
-    natively "attached: right" 1 'native_work' "$built/attach" "$home/lib/server/libjvm.so" "$built/classes" 3 \
+    natively "attached: right" 1 'native_work' "$built/attach" "$home/lib/server/libjvm.so" "$built/classes" SECONDS \
         "$built/fake1/libjvm.so" "$home/lib/server/libjvm.so"
     [ "$(fact "$(ls banks/*)" manifest.jvm.walk)" = yes ] || fail "$(cat err)"
 }
@@ -83,7 +84,7 @@ damaged() { # HOW SENTENCES FRAME
         copy_of_jdk "$home" "$1"
         [ "$("$PWD/jdk/bin/java" -cp "$built/classes" Torture mixed 0.2 2>&1)" = "mixed: right" ] ||
             { echo "JDK $release does not run $1 itself"; continue; }
-        natively "mixed: right" "$2" "$3" "$PWD/jdk/bin/java" -XX:+UseSerialGC -cp "$built/classes" Torture mixed 2
+        natively "mixed: right" "$2" "$3" "$PWD/jdk/bin/java" -XX:+UseSerialGC -cp "$built/classes" Torture mixed SECONDS
         cat err
         ran=1
     done
@@ -91,7 +92,7 @@ damaged() { # HOW SENTENCES FRAME
 }
 
 case $case in
-truncated) damaged without_sections 1 'Torture.fibonacci' ;;
-field_gone) damaged without_heaps 1 'start_thread' ;;
-*) $case ;;
+truncated) patiently damaged without_sections 1 'Torture.fibonacci' ;;
+field_gone) patiently damaged without_heaps 1 'start_thread' ;;
+*) patiently $case ;;
 esac

@@ -26,6 +26,26 @@ jdk() {
     return 1
 }
 
+# patiently COMMAND...: to its end.  A machine that is busy gives a program less CPU than its seconds: where what was to
+# be seen was scarce, and nothing else was wrong, again with five times the seconds.
+patience=1
+patiently() {
+    local status
+    for patience in 1 5; do
+        status=0
+        ("$@") || status=$?
+        [ $status = 76 ] || exit $status
+    done
+    exit 1
+}
+scarce() {
+    echo "$case: in $patience x the time: $*"
+    exit 76
+}
+longer() { # SECONDS
+    awk -v s="$1" -v p=$patience 'BEGIN { print s * p }'
+}
+
 # java_bank: that of the JVM.  One beside it is of the shell that starts a JDK with a C library of its own.
 java_bank() {
     ls -S banks/*.fbank | head -1
