@@ -222,6 +222,8 @@ static const struct fb_option options[] = {
     {"nodes", 0, "N", "frames of the call tree in the file (those that fit), the rest is 'other'"},
     {"by", 0, "WHAT", "layer or frame only, or rows by package, thread or module"},
     {"rows", 'n', "N", "frames shown at most (40)"},
+    {"movers", 0, "N", "those that moved most, before the others: N at most (10)"},
+    {"callers", 0, NULL, "frames that changed, under their callers: was it cost or inlining?"},
     {"sum", 0, "ROW+ROW=NAME", "one more row that adds up layers, or frame:REGEX=NAME; repeatable"},
     FB_OPTIONS_GATE,
     {"predictions", 0, "FILE", "answer what `flamebank predict` registered before the run"},

@@ -139,22 +139,21 @@ static void add_differs(const struct fb_args *args, const struct fb_pair *pair,
     fb_differs_free(differs);
 }
 
-/* The report has its own way to say them. */
 static void add_frames(const struct fb_args *args, const struct fb_diff *diff, size_t i,
-                       bool all_frames, struct fb_diff_tables *tables)
+                       struct fb_diff_tables *tables)
 {
     const struct fb_diff_step *s = &diff->steps[i];
     struct fb_err err;
     double movers = 10;
 
     (void)fb_args_number(args, "movers", 0, 1000, &movers, &err); /* checked before */
-    if (!all_frames && s->movers_count > 0 && movers >= 1)
-        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_movers(diff, i, (size_t)movers));
-    if (!all_frames && s->renames_count > 0)
-        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_renames(diff, i));
+    if (s->movers_count > 0 && movers >= 1)
+        add(tables, FB_REPORT_MOVERS, i, fb_render_diff_movers(diff, i, (size_t)movers));
+    if (s->renames_count > 0)
+        add(tables, FB_REPORT_RENAMES, i, fb_render_diff_renames(diff, i));
     add(tables, FB_REPORT_FRAMES, i, fb_render_diff_frames(diff, i));
-    if (!all_frames && s->callers_count > 0 && fb_args_has(args, "callers"))
-        add(tables, FB_REPORT_FRAMES, i, fb_render_diff_callers(diff, i));
+    if (s->callers_count > 0 && fb_args_has(args, "callers"))
+        add(tables, FB_REPORT_CALLERS, i, fb_render_diff_callers(diff, i));
 }
 
 static void add_step(const struct fb_args *args, const struct fb_diff *diff, size_t i,
@@ -168,7 +167,7 @@ static void add_step(const struct fb_args *args, const struct fb_diff *diff, siz
     if (diff->steps[i].sums_count > 0)
         add(tables, FB_REPORT_SUMS, i, fb_render_diff_sums(diff, i));
     if (wants_frames(args, &diff->steps[i], all_frames))
-        add_frames(args, diff, i, all_frames, tables);
+        add_frames(args, diff, i, tables);
 }
 
 /* The answers; the sums made for the gates stand behind those of --sum, then the predictions'. */

@@ -26,6 +26,7 @@ struct writer {
     double share_most, change_axis;
     size_t name_column; /* of a layer's name; SIZE_MAX: none */
     bool has_bars;      /* a table of many rows has none */
+    bool has_verdict;   /* then why it is so stands in its cell */
 };
 
 static bool is_key(const struct fb_table_column *c, const char *key)
@@ -33,10 +34,9 @@ static bool is_key(const struct fb_table_column *c, const char *key)
     return strcmp(c->key, key) == 0;
 }
 
-/* Why a verdict is what it is stands in the verdict's cell. */
-static bool is_shown(const struct fb_table_column *c)
+static bool is_shown(const struct writer *w, const struct fb_table_column *c)
 {
-    return !c->is_data && !is_key(c, "why");
+    return !c->is_data && !(w->has_verdict && is_key(c, "why"));
 }
 
 static size_t column_of(const struct fb_table *t, const char *key)
@@ -139,7 +139,7 @@ static size_t span_of(const struct writer *w, size_t column, size_t *ret_next)
     size_t span = 0;
 
     while (column < t->columns_count && t->columns[column].group == group) {
-        span += is_shown(&t->columns[column]);
+        span += is_shown(w, &t->columns[column]);
         span += extra_behind(w, column) != EXTRA_NONE;
         column++;
     }
@@ -179,7 +179,7 @@ static void head_put(struct writer *w)
     for (size_t c = 0; c < w->t->columns_count; c++) {
         const struct fb_table_column *column = &w->t->columns[c];
 
-        if (is_shown(column))
+        if (is_shown(w, column))
             heading_put(w, column->heading, column->key, column->align == FB_ALIGN_LEFT ? "l" : "");
         if (extra_behind(w, c) != EXTRA_NONE)
             heading_put(w, "", "picture", "p");
@@ -286,7 +286,7 @@ static void row_put(struct writer *w, size_t row)
     for (size_t c = 0; c < w->t->columns_count; c++) {
         enum extra extra = extra_behind(w, c);
 
-        if (is_shown(&w->t->columns[c]))
+        if (is_shown(w, &w->t->columns[c]))
             cell_put(w, row, c, layer);
         if (extra != EXTRA_NONE)
             extra_put(w, row, extra, layer);
@@ -299,6 +299,7 @@ void fb_html_table(struct fb_buf *out, const struct fb_table *t, const struct fb
 {
     struct writer w = {.t = t, .layers = layers, .out = out};
 
+    w.has_verdict = column_of(t, "verdict") != SIZE_MAX;
     w.has_bars = strcmp(classes, "frames") != 0;
     scales_find(&w);
     w.name_column = column_of(t, "layer");

@@ -24,9 +24,10 @@ static void kind_put(const struct fb_report_input *in, enum fb_report_kind kind,
 
 static void step_put(const struct fb_report_input *in, size_t step, struct fb_buf *out)
 {
-    static const enum fb_report_kind kinds[] = {FB_REPORT_LAYERS,     FB_REPORT_RUNS,
-                                                FB_REPORT_SUMS,       FB_REPORT_METRICS,
-                                                FB_REPORT_BOUNDARIES, FB_REPORT_FRAMES};
+    static const enum fb_report_kind kinds[] = {
+        FB_REPORT_LAYERS,  FB_REPORT_RUNS,       FB_REPORT_SUMS,
+        FB_REPORT_METRICS, FB_REPORT_BOUNDARIES, FB_REPORT_MOVERS,
+        FB_REPORT_RENAMES, FB_REPORT_FRAMES,     FB_REPORT_CALLERS};
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         kind_put(in, kinds[k], step, out);

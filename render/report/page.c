@@ -202,6 +202,12 @@ static const char *step_heading(enum fb_report_kind kind, const struct fb_table 
         return "Sums";
     case FB_REPORT_RUNS:
         return "Layers of each run";
+    case FB_REPORT_MOVERS:
+        return "What moved most";
+    case FB_REPORT_RENAMES:
+        return "Perhaps renamed";
+    case FB_REPORT_CALLERS:
+        return "Frames under their callers";
     default:
         return strncmp(t->title, "Packages", 8) == 0  ? "Packages by self time"
                : strncmp(t->title, "Threads", 7) == 0 ? "Threads"
@@ -211,9 +217,9 @@ static const char *step_heading(enum fb_report_kind kind, const struct fb_table 
 }
 
 /* Layers stand first: they are the answer's table. */
-static const enum fb_report_kind step_kinds[] = {FB_REPORT_LAYERS,     FB_REPORT_RUNS,
-                                                 FB_REPORT_SUMS,       FB_REPORT_METRICS,
-                                                 FB_REPORT_BOUNDARIES, FB_REPORT_FRAMES};
+static const enum fb_report_kind step_kinds[] = {
+    FB_REPORT_LAYERS, FB_REPORT_RUNS,    FB_REPORT_SUMS,   FB_REPORT_METRICS, FB_REPORT_BOUNDARIES,
+    FB_REPORT_MOVERS, FB_REPORT_RENAMES, FB_REPORT_FRAMES, FB_REPORT_CALLERS};
 
 static void step_put(struct page *page, size_t step, const char *name, const char *health)
 {

@@ -30,11 +30,14 @@ struct fb_table;
 enum fb_report_kind {
     FB_REPORT_DIFFERS,
     FB_REPORT_SUMMARY, /* all steps of a diff, or those of the one arm */
-    FB_REPORT_METRICS, /* from here to FRAMES: of one step             */
+    FB_REPORT_METRICS, /* from here to CALLERS: of one step            */
     FB_REPORT_LAYERS,
     FB_REPORT_BOUNDARIES,
     FB_REPORT_SUMS,
+    FB_REPORT_MOVERS,
+    FB_REPORT_RENAMES,
     FB_REPORT_FRAMES,
+    FB_REPORT_CALLERS,
     FB_REPORT_NOTES,
     FB_REPORT_PREDICTIONS,
     FB_REPORT_GATE,

@@ -29,7 +29,7 @@ const settle = (page) => page.waitForTimeout(300); /* the move of the boxes */
 const box = (page, name) => page.locator(".graph .b", { has: page.locator(`.n:text-is("${name}")`) }).first();
 const crumbs = (page) => page.locator(".crumbs button").allTextContents();
 const total = (folded) => folded.trim().split("\n").reduce((s, line) => s + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
-const number = (text) => Number(text.replace(/,/g, "").replace(/−/g, "-").match(/-?[\d.]+/)[0]);
+const number = (text) => Number((text.replace(/,/g, "").replace(/−/g, "-").match(/-?[\d.]+/) || [NaN])[0]);
 const search = async (page, text) => {
   await page.locator("#flame input[type=search]").fill(text);
   await page.waitForFunction((t) => document.querySelector("#flame .found").getAttribute("data-query") === t, text);
