@@ -208,6 +208,8 @@ enum fb_status fb_diff_tables_make(const struct fb_args *args, const struct fb_v
 
     add_differs(args, pair, &t);
     add(&t, FB_REPORT_SUMMARY, SIZE_MAX, fb_render_diff_summary(diff));
+    fb_note_names(view, "'flamebank names' lists them, --no-name-rule turns one off.",
+                  t.items[0].table);
     for (size_t i = 0; i < diff->steps_count; i++)
         if (wants_step(args, diff, i))
             add_step(args, diff, i, all_frames, &t);

@@ -227,6 +227,9 @@ static void view_add(struct fb_view *view, struct fb_arm *arm, fb_canonical_fn c
         return;
     function_of_frame = fb_functions_add(&view->fns, arm->profile, canonical);
     arm->node_of_stack = fb_calltree_add(&view->tree, arm->profile, function_of_frame);
+    if (canonical)
+        fb_ambiguous_find(&view->ambiguous, &view->fns, &view->tree, arm->profile,
+                          function_of_frame, arm->node_of_stack);
     free(function_of_frame);
 }
 
@@ -283,7 +286,7 @@ static enum fb_status apply_layers(struct fb_view *view, unsigned flags, struct 
 enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct fb_view *ret_view,
                             struct fb_err *err)
 {
-    struct fb_view view = {.count = args->count};
+    struct fb_view view = {.count = args->count, .raw_names = fb_args_has(args, "raw-names")};
     enum fb_status r = load_layers(args, flags, &view, err);
     bool by_thread = flags & FB_VIEW_THREADS;
 
@@ -307,7 +310,7 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
         if (r == FB_OK && arm->profile && by_thread)
             fb_profile_root_threads(arm->profile);
         if (r == FB_OK)
-            view_add(&view, arm, fb_args_has(args, "raw-names") ? NULL : fb_name_canonical);
+            view_add(&view, arm, view.raw_names ? NULL : fb_name_canonical);
     }
     if (r == FB_OK && fb_args_nth(args, "steps", view.count))
         r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
@@ -329,6 +332,7 @@ void fb_view_done(struct fb_view *view)
         free(view->arms[i].name);
     }
     free(view->arms);
+    fb_ambiguous_done(&view->ambiguous);
     fb_layers_applied_done(&view->applied);
     free(view->boundaries_of_node);
     free(view->limits);

@@ -7,6 +7,7 @@
 #ifndef FB_CLI_LOAD_H
 #define FB_CLI_LOAD_H
 
+#include "cli/name_rules.h"
 #include "cli/options.h"
 #include "diff/diff.h"
 #include "layers/layers.h"
@@ -37,6 +38,8 @@ struct fb_view {
     uint16_t *layer_of_node;      /* applied.layer */
     uint64_t *boundaries_of_node; /* fb_layers_boundaries() */
     double *limits;               /* of --limit; NULL: the defaults */
+    struct fb_ambiguous ambiguous;
+    bool raw_names; /* --raw-names */
 };
 
 enum fb_view_flags {
@@ -114,8 +117,9 @@ void fb_note_clock(struct fb_table *table, const struct fb_profile *p);
         "to", 0, "TIME", "up to this time"                                                         \
     }
 #define FB_OPTIONS_NAMES                                                                           \
+    {"raw-names", 0, NULL, "names as they are in the files, not their canonical form"},            \
     {                                                                                              \
-        "raw-names", 0, NULL, "names as they are in the files, not their canonical form"           \
+        "no-name-rule", 0, "RULES", "turn rules of names off: RULE,RULE..."                        \
     }
 #define FB_OPTIONS_RULES                                                                           \
     {"rules", 'r', "RULES", "layer rules: a preset or a JSON file (default: native)"},             \

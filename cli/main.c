@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/name_rules.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
@@ -84,7 +85,10 @@ static int run_command(const struct fb_command *command, int argc, char **argv)
         fb_say("%s", err.text);
         return command->has_tail ? FB_EXIT_RECORD_FAILED : FB_EXIT_USAGE;
     }
-    status = command->run(&args);
+    if (fb_name_rules_option(&args, &err) == FB_OK)
+        status = command->run(&args);
+    else
+        status = fb_say_error(&err);
     fb_args_done(&args);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "profile/functions.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,22 +86,82 @@ uint32_t fb_functions_put_tier(struct fb_functions *fns, enum fb_frame_kind kind
                fb_strings_put_z(&fns->strings, name));
 }
 
+static uint64_t profile_bit(const struct fb_functions *fns)
+{
+    return UINT64_C(1) << (fns->profiles < 63 ? fns->profiles : 63);
+}
+
 /* Counts a raw name once for each function: the seen pairs are kept in order of appearance. */
-static void note_raw(struct fb_functions *fns, uint32_t function, uint32_t raw)
+static void note_raw(struct fb_functions *fns, uint32_t function, uint32_t raw,
+                     enum fb_frame_kind kind)
 {
     uint64_t hash = fb_hash_pair(function, raw);
     struct fb_index_cursor at = fb_index_seek(&fns->raw_index, hash);
     uint32_t i;
 
     while (fb_index_step(&fns->raw_index, &at, &i)) {
-        if (fns->raw_pairs[i].function == function && fns->raw_pairs[i].raw == raw)
+        if (fns->raw_pairs[i].function == function && fns->raw_pairs[i].raw == raw) {
+            fns->raw_pairs[i].profiles |= profile_bit(fns);
             return;
+        }
     }
     fb_vec_reserve(&fns->raw_pairs, &fns->raw_room, fns->raw_count + 1, sizeof *fns->raw_pairs);
     fb_index_add(&fns->raw_index, hash, (uint32_t)fns->raw_count);
-    fns->raw_pairs[fns->raw_count++] = (struct fb_raw_name){function, raw};
+    fns->raw_pairs[fns->raw_count++] = (struct fb_raw_name){function, raw, kind, profile_bit(fns)};
     if (fns->items[function].raw_names++ == 0)
         fns->items[function].raw = raw;
+}
+
+enum {
+    TEMPORARY_DIGITS_MIN = 5, /* of a process or a clock, in a folder of temporary files */
+    DIGITS_MIN = 15,          /* so many are of a clock anywhere */
+    UUID_LENGTH = 36,
+};
+
+static bool is_temporary(const char *path)
+{
+    static const char *const folders[] = {"/tmp/", "/var/tmp/", "/dev/shm/", "/run/"};
+
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return strstr(path, "/temp/") || strstr(path, "/tmp/");
+}
+
+/* The length of a UUID at p, or 0. */
+static size_t uuid_length(const char *p, size_t len)
+{
+    if (len < UUID_LENGTH)
+        return 0;
+    for (size_t i = 0; i < UUID_LENGTH; i++) {
+        bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (is_dash ? p[i] != '-' : !isxdigit((unsigned char)p[i]))
+            return 0;
+    }
+    return UUID_LENGTH;
+}
+
+/* A library that a program unpacks for itself has another name in each process:
+ * liblz4-java-8712345678901234567.so, snappy-1.1.8-<UUID>-libsnappyjava.so, perf-4711.map. */
+static void put_without_numbers(const char *base, size_t len, size_t digits_min, struct fb_buf *out)
+{
+    static const char map[] = "perf-";
+
+    for (size_t i = 0, n; i < len; i += n) {
+        size_t digits = 0, least = digits_min;
+
+        n = uuid_length(base + i, len - i);
+        if (n > 0)
+            continue;
+        while (i + digits < len && base[i + digits] >= '0' && base[i + digits] <= '9')
+            digits++;
+        if (i == sizeof map - 1 && strncmp(base, map, i) == 0 && base[i + digits] == '.')
+            least = 1;
+        n = digits > 0 ? digits : 1;
+        if (digits < least)
+            fb_buf_add(out, base + i, n);
+    }
 }
 
 void fb_module_short_name(const char *path, struct fb_buf *out)
@@ -115,7 +176,7 @@ void fb_module_short_name(const char *path, struct fb_buf *out)
     cut = memmem(base, len, ".so.", 4);
     if (cut)
         len = (size_t)(cut - base) + 3;
-    fb_buf_add(out, base, len);
+    put_without_numbers(base, len, is_temporary(path) ? TEMPORARY_DIGITS_MIN : DIGITS_MIN, out);
 }
 
 /* Names of the modules of p as strings of fns. */
@@ -146,31 +207,54 @@ static void unknown_name(const struct fb_functions *fns, enum fb_frame_kind kind
     }
 }
 
-/* A method that was inlined keeps a method's name. */
-static enum fb_frame_kind kind_of_name(const struct fb_frame *f)
+enum fb_frame_kind fb_frame_kind_of_name(const struct fb_frame *f)
 {
     return f->kind == FB_FRAME_INLINED && f->signature != 0 ? FB_FRAME_JAVA : f->kind;
 }
 
-static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
-                          const struct fb_frame *f, uint32_t module, fb_canonical_fn canonical,
-                          struct fb_buf *text)
+/* What a string of the profile became, by the kind that it was met with last: 0, or kind + 1. */
+struct made {
+    uint32_t name, kind_plus_1;
+};
+
+/* The name of a frame as a string of fns: the canonical one, made once for each string. */
+static uint32_t frame_name(struct fb_functions *fns, const struct fb_profile *p,
+                           const struct fb_frame *f, uint32_t module, fb_canonical_fn canonical,
+                           struct made *made, struct fb_buf *text)
 {
     const struct fb_string *raw = &p->strings.items[f->name];
-    uint32_t id, raw_id;
+    enum fb_frame_kind kind = fb_frame_kind_of_name(f);
 
     text->len = 0;
-    if (raw->len == 0)
+    if (raw->len == 0) {
         unknown_name(fns, f->kind, module, text);
-    else if (canonical)
-        canonical(raw->text, raw->len, kind_of_name(f), text);
-    if (text->len == 0)
+        return fb_strings_put(&fns->strings, text->data, text->len);
+    }
+    if (!canonical) {
         fb_buf_add(text, raw->text, raw->len);
-    if (!canonical && f->signature != 0)
-        fb_buf_puts(text, fb_profile_text(p, f->signature));
-    id = put(fns, f->kind, f->tier, module, fb_strings_put(&fns->strings, text->data, text->len));
-    raw_id = raw->len ? fb_strings_put(&fns->strings, raw->text, raw->len) : fns->items[id].name;
-    note_raw(fns, id, raw_id);
+        if (f->signature != 0)
+            fb_buf_puts(text, fb_profile_text(p, f->signature));
+        return fb_strings_put(&fns->strings, text->data, text->len);
+    }
+    if (made->kind_plus_1 != (uint32_t)kind + 1) {
+        canonical(raw->text, raw->len, kind, text);
+        if (text->len == 0)
+            fb_buf_add(text, raw->text, raw->len);
+        *made =
+            (struct made){fb_strings_put(&fns->strings, text->data, text->len), (uint32_t)kind + 1};
+    }
+    return made->name;
+}
+
+static uint32_t put_frame(struct fb_functions *fns, const struct fb_profile *p,
+                          const struct fb_frame *f, uint32_t module, uint32_t name)
+{
+    const struct fb_string *raw = &p->strings.items[f->name];
+    uint32_t id = put(fns, f->kind, f->tier, module, name), raw_id = fns->items[id].name;
+
+    if (raw->len > 0)
+        raw_id = fb_strings_put(&fns->strings, raw->text, raw->len);
+    note_raw(fns, id, raw_id, fb_frame_kind_of_name(f));
     if (fns->items[id].file == 0 && f->file != 0) {
         fns->items[id].file = fb_strings_put_z(&fns->strings, fb_profile_text(p, f->file));
         fns->items[id].line = f->line;
@@ -183,14 +267,19 @@ uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,
 {
     uint32_t *function_of_frame = fb_alloc_array(p->frames_count, sizeof *function_of_frame);
     uint32_t *modules = short_names(fns, p);
+    struct made *made = fb_alloc_array(p->strings.count, sizeof *made);
     struct fb_buf text = {0};
 
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
+        uint32_t module = modules[f->module];
 
-        function_of_frame[i] = put_frame(fns, p, f, modules[f->module], canonical, &text);
+        function_of_frame[i] = put_frame(
+            fns, p, f, module, frame_name(fns, p, f, module, canonical, &made[f->name], &text));
     }
+    fns->profiles++;
     fb_buf_done(&text);
+    free(made);
     free(modules);
     return function_of_frame;
 }

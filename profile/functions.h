@@ -35,6 +35,8 @@ struct fb_function {
 
 struct fb_raw_name { /* a raw name that was merged into a function */
     uint32_t function, raw;
+    enum fb_frame_kind kind; /* by which it was made canonical */
+    uint64_t profiles;       /* bit i: it is in the i-th profile that was added; bit 63: or later */
 };
 
 struct fb_functions {
@@ -43,6 +45,7 @@ struct fb_functions {
     size_t count, room;
     struct fb_raw_name *raw_pairs; /* distinct, in order of appearance */
     size_t raw_count, raw_room;
+    size_t profiles;                              /* that were added */
     struct fb_index index, raw_index, same_index; /* private */
 };
 
@@ -59,6 +62,10 @@ uint32_t fb_functions_put(struct fb_functions *fns, enum fb_frame_kind kind, con
 
 uint32_t fb_functions_put_tier(struct fb_functions *fns, enum fb_frame_kind kind, enum fb_tier tier,
                                const char *module, const char *name);
+
+/* The kind by which the name of a frame is made canonical: a method that was inlined keeps a
+ * method's name. */
+enum fb_frame_kind fb_frame_kind_of_name(const struct fb_frame *f);
 
 /* Puts every frame of p; returns function ids by frame id (frame 0 gives 0); free() it. */
 uint32_t *fb_functions_add(struct fb_functions *fns, const struct fb_profile *p,

@@ -153,6 +153,31 @@ static void a_counter_is_read_between_its_rows(void **state)
     fb_profile_free(p);
 }
 
+/* The numbers of a process, a clock or a random UUID, and not those of a version. */
+static void a_module_that_a_program_unpacks_has_one_name(void **state)
+{
+    static const char *const cases[][2] = {
+        {"/tmp/liblz4-java-8712345678901234567.so", "liblz4-java-.so"},
+        {"/tmp/snappy-1.1.8-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0-libsnappyjava.so",
+         "snappy-1.1.8--libsnappyjava.so"},
+        {"/root/.cache/JNA/temp/jna1234567890123.tmp", "jna.tmp"},
+        {"/tmp/perf-4711.map", "perf-.map"},
+        {"perf-4711.map", "perf-.map"},
+        {"/tmp/x1234.so", "x1234.so"},
+        {"/usr/lib/libfoo-20231201.so.2", "libfoo-20231201.so"},
+        {"/opt/perf-47.exe/perf-map", "perf-map"},
+        {"/usr/lib/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f", "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f"}};
+    struct fb_buf b = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        b.len = 0;
+        fb_module_short_name(cases[i][0], &b);
+        assert_string_equal(b.data, cases[i][1]);
+    }
+    fb_buf_done(&b);
+}
+
 static void a_module_is_named_without_folder_and_version(void **state)
 {
     static const char *const cases[][2] = {{"/usr/lib/libz.so.1.2.13", "libz.so"},
@@ -162,7 +187,7 @@ static void a_module_is_named_without_folder_and_version(void **state)
     struct fb_buf b = {0};
 
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         b.len = 0;
         fb_module_short_name(cases[i][0], &b);
         assert_string_equal(b.data, cases[i][1]);
@@ -282,6 +307,7 @@ int main(void)
         cmocka_unit_test(every_sample_is_in_the_tree_once),
         cmocka_unit_test(recursion_counts_once_in_the_total),
         cmocka_unit_test(a_counter_is_read_between_its_rows),
+        cmocka_unit_test(a_module_that_a_program_unpacks_has_one_name),
         cmocka_unit_test(a_module_is_named_without_folder_and_version),
         cmocka_unit_test(tiers_and_threads_of_folded_text_are_kept),
         cmocka_unit_test(threads_become_roots_and_no_weight_is_lost),
