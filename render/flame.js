@@ -391,6 +391,7 @@ function search(text) {
   input.classList.remove("bad");
   var test = text ? matcher(text) : null, known = new Map();
   svg.classList.toggle("searching", !!text);
+  svg.setAttribute("data-query", text); /* what is shown now */
   boxes.forEach(function (b) {
     var hit = false, name;
     if (test && !b.other && b.d > 0) {

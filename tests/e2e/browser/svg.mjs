@@ -17,7 +17,7 @@ const tests = [];
 const test = (name, run, options = {}) => tests.push({ name, run, options });
 
 /* Settled: no zoom under way. */
-const settle = (page) => page.waitForFunction(() => !document.querySelector(".graph").hasAttribute("transform"), null, { timeout: 5000 });
+const settle = (page) => page.waitForFunction(() => !document.querySelector(".graph").matches(".moving, [transform]"), null, { timeout: 60000 });
 const count = (page, selector) => page.locator(selector).count();
 const boxNamed = (page, name) => page.evaluate((wanted) => {
   const all = [...document.querySelectorAll("g.b")];
@@ -29,9 +29,7 @@ const clickBox = async (page, index) => {
 };
 const search = async (page, text) => {
   await page.locator("input").fill(text);
-  await page.waitForFunction((t) => t === "" ? !document.documentElement.classList.contains("searching")
-    : document.querySelector(".found").textContent !== "", text);
-  await page.waitForTimeout(150);
+  await page.waitForFunction((t) => document.querySelector("svg").getAttribute("data-query") === t, text);
 };
 
 test("a click makes the box as wide as the picture, reset undoes it", async (page) => {
@@ -97,7 +95,7 @@ test("the keyboard walks, zooms, searches and resets", async (page) => {
   assert.match(page.url(), /#z=2$/);
   await page.keyboard.press("/");
   await page.keyboard.type("memcpy");
-  await page.waitForFunction(() => document.querySelector(".found").textContent !== "");
+  await page.waitForFunction(() => document.querySelector("svg").getAttribute("data-query") === "memcpy");
   assert.ok(await count(page, ".hit") > 0);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
@@ -436,6 +434,7 @@ let failed = 0;
 for (const { name, run, options } of tests) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "no-preference", ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(120000); /* a loaded machine is no fault */
   const complaints = [];
   page.on("pageerror", (e) => complaints.push(`error: ${e.message}`));
   page.on("console", (m) => m.type() === "error" && complaints.push(`console: ${m.text()}`));
