@@ -83,6 +83,7 @@ static struct fb_table *table_make(const struct fb_view *view, const double *sel
     fb_table_column(t, "thread", "thread", FB_ALIGN_LEFT);
     fb_table_column(t, "share_percent", "share %", FB_ALIGN_RIGHT);
     fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "layer", "largest layer", FB_ALIGN_LEFT);
     fb_table_column(t, "layer_percent", "of it %", FB_ALIGN_RIGHT);
     for (size_t i = 0; i < count && i < most; i++)
@@ -118,6 +119,7 @@ static int say(const struct fb_args *args, const struct fb_view *view, size_t ro
     table = table_make(view, self, rows, title);
     if (clock && strcmp(clock, "itimer") == 0)
         fb_table_note(table, FB_NOTE_ITIMER);
+    fb_table_unit(table, fb_profile_unit_word(view->arms[0].profile));
     fb_note_clock(table, view->arms[0].profile);
     free(title);
     free(self);

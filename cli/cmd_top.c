@@ -140,6 +140,7 @@ static int say(const struct fb_args *args, const struct fb_view *view, size_t ro
     free(self);
     if (r != FB_OK)
         return fb_say_error(&err);
+    fb_table_unit(table, fb_profile_unit_word(view->arms[0].profile));
     fb_note_clock(table, view->arms[0].profile);
     return fb_say_tables(args, &table, 1);
 }

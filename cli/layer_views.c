@@ -309,6 +309,17 @@ static struct fb_table *boundary_table(const struct fb_view *view, const struct 
                                 view->layer_of_node, arms, view->count, title);
 }
 
+/* One unit for all columns, where all arms have it. */
+static void unit_set(struct fb_table *t, const struct fb_view *view)
+{
+    const char *unit = fb_profile_unit_word(view->arms[0].profile);
+
+    for (size_t i = 1; i < view->count; i++)
+        if (strcmp(unit, fb_profile_unit_word(view->arms[i].profile)) != 0)
+            return;
+    fb_table_unit(t, unit);
+}
+
 int fb_layer_look_say(const struct fb_args *args, const struct fb_layer_look *look,
                       const struct fb_view *view)
 {
@@ -328,6 +339,7 @@ int fb_layer_look_say(const struct fb_args *args, const struct fb_layer_look *lo
     else
         r = keyed_table(args, look, view, arms, title, &table, &err);
     if (r == FB_OK) {
+        unit_set(table, view);
         rules = fb_format("Rules: %s.", fb_layers_name(view->layers));
         if (look->look == FB_LOOK_BOUNDARY || look->by <= FB_BY_ROLLUP)
             fb_table_note(table, rules);

@@ -246,6 +246,13 @@ uint64_t fb_profile_weight(const struct fb_profile *p)
     return sum;
 }
 
+const char *fb_profile_unit_word(const struct fb_profile *p)
+{
+    const char *unit = fb_profile_text(p, p->unit);
+
+    return p->interval_ns > 0 && strcmp(unit, "samples") == 0 ? "ticks" : unit;
+}
+
 double fb_profile_weight_ns(const struct fb_profile *p)
 {
     static const struct {

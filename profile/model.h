@@ -265,6 +265,10 @@ static inline const char *fb_profile_text(const struct fb_profile *p, uint32_t s
 /* Σ weight over all samples. */
 uint64_t fb_profile_weight(const struct fb_profile *p);
 
+/* What the weight is an amount of, in a word: a bank's are ticks of its clock, of which one sample
+ * may stand for several; else the profile's unit. */
+const char *fb_profile_unit_word(const struct fb_profile *p);
+
 /* Nanoseconds that one unit of weight stands for; 0 where it is no time. */
 double fb_profile_weight_ns(const struct fb_profile *p);
 

@@ -93,6 +93,7 @@ struct fb_table *fb_render_callers(const struct fb_calltree *tree, const struct 
     chains = chains_get(tree, fns, topmost, total, depth, &texts, &count);
     fb_table_column(t, "share_percent", "share %", FB_ALIGN_RIGHT);
     fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "chain", "match < callers", FB_ALIGN_LEFT);
     fb_table_clip(t, NAME_WIDTH);
     for (size_t i = 0; i < count; i++) {
@@ -138,8 +139,10 @@ struct fb_table *fb_render_inclusive(const struct fb_calltree *tree, const doubl
 
     fb_table_column(t, "inclusive_percent", "inclusive %", FB_ALIGN_RIGHT);
     fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "self_percent", "self %", FB_ALIGN_RIGHT);
     fb_table_column(t, "self", "self", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "pattern", "frames", FB_ALIGN_LEFT);
     for (size_t i = 0; i < count; i++) {
         double inclusive = 0, own = 0;

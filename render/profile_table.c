@@ -108,6 +108,7 @@ struct fb_table *fb_render_layers(const struct fb_layers *layers, const struct f
     fb_table_column(t, "layer", "layer", FB_ALIGN_LEFT);
     fb_table_column(t, "share_percent", "share %", FB_ALIGN_RIGHT);
     fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     if (sums[count - 1] > 0) {
         fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
         fb_table_clip(t, NAME_WIDTH);
@@ -163,8 +164,10 @@ struct fb_table *fb_render_top(const struct fb_calltree *tree, const struct fb_f
     rows = rows > count ? count : rows;
     fb_table_column(t, "self_percent", "self %", FB_ALIGN_RIGHT);
     fb_table_column(t, "self", "self", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "total_percent", "total %", FB_ALIGN_RIGHT);
     fb_table_column(t, "total", "total", FB_ALIGN_RIGHT);
+    fb_table_amount(t);
     fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
     fb_table_clip(t, NAME_WIDTH);
     fb_table_column(t, "module", "module", FB_ALIGN_LEFT);

@@ -47,6 +47,9 @@ void fb_table_data_column(struct fb_table *t, const char *key); /* CSV and JSON 
 /* Stands over the columns that are added from here on; NULL ends it. */
 void fb_table_group(struct fb_table *t, const char *heading);
 void fb_table_clip(struct fb_table *t, size_t width); /* the last column, in text only   */
+/* The last column holds amounts of weight; what a unit of it is goes into its heading. */
+void fb_table_amount(struct fb_table *t);
+void fb_table_unit(struct fb_table *t, const char *unit);
 void fb_table_range(struct fb_table *t); /* the last column has "-1.2 to +3.4", aligned at " to " */
 /* The last column gives way at that level, 1 first; all columns of a level do so together. */
 void fb_table_narrow(struct fb_table *t, enum fb_narrow how, unsigned level);

@@ -86,6 +86,7 @@ static void columns(struct fb_table *t, const struct fb_share_input *in)
         fb_table_column(t, in->is_inclusive ? "inclusive_percent" : "share_percent", share,
                         FB_ALIGN_RIGHT);
         fb_table_column(t, "weight", "weight", FB_ALIGN_RIGHT);
+        fb_table_amount(t);
         if (in->arms[0].shares) {
             fb_table_data_column(t, "share_low_percent");
             fb_table_data_column(t, "share_high_percent");
@@ -100,6 +101,7 @@ static void columns(struct fb_table *t, const struct fb_share_input *in)
         fb_table_column(t, key, share, FB_ALIGN_RIGHT);
         (void)snprintf(key, sizeof key, "weight_%zu", a + 1);
         fb_table_column(t, key, "weight", FB_ALIGN_RIGHT);
+        fb_table_amount(t);
     }
     fb_table_group(t, NULL);
 }
@@ -238,6 +240,7 @@ struct fb_table *fb_render_boundaries(const struct fb_layers *layers,
         fb_table_column(t, key, "inclusive %", FB_ALIGN_RIGHT);
         (void)snprintf(key, sizeof key, arms_count > 1 ? "weight_%zu" : "weight", a + 1);
         fb_table_column(t, key, "weight", FB_ALIGN_RIGHT);
+        fb_table_amount(t);
         (void)snprintf(key, sizeof key, arms_count > 1 ? "self_percent_%zu" : "self_percent",
                        a + 1);
         fb_table_column(t, key, "layer's self %", FB_ALIGN_RIGHT);

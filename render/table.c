@@ -95,6 +95,27 @@ void fb_table_clip(struct fb_table *t, size_t width)
     t->columns[t->columns_count - 1].clip = width;
 }
 
+void fb_table_amount(struct fb_table *t)
+{
+    assert(t->columns_count > 0);
+    t->columns[t->columns_count - 1].is_amount = true;
+}
+
+void fb_table_unit(struct fb_table *t, const char *unit)
+{
+    for (size_t i = 0; i < t->columns_count; i++) {
+        struct fb_table_column *c = &t->columns[i];
+        bool is_plain = strcmp(c->heading, "weight") == 0;
+        char *heading;
+
+        if (!c->is_amount)
+            continue;
+        heading = is_plain ? fb_strdup(unit) : fb_format("%s %s", c->heading, unit);
+        free(c->heading);
+        c->heading = heading;
+    }
+}
+
 void fb_table_range(struct fb_table *t)
 {
     assert(t->columns_count > 0);

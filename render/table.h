@@ -15,7 +15,7 @@ struct fb_table_column {
     bool is_data;   /* CSV and JSON only                        */
     uint16_t group; /* index of groups[] or FB_TABLE_NO_GROUP   */
     size_t clip;    /* display columns in text; 0: no bound     */
-    bool is_range;
+    bool is_range, is_amount;
     enum fb_narrow narrow;
     unsigned narrow_level;
 };

@@ -102,6 +102,22 @@ static void put_text(const struct page *pg, size_t c, size_t pad, const char *te
     spaces(pg->out, all > used ? all - used : 0);
 }
 
+/* A range whose upper end is shorter than others' has blanks before it, so that the ends stand
+ * under each other. */
+static void put_range(const struct page *pg, size_t c, const char *text, size_t len, size_t head,
+                      const char *color)
+{
+    const char *to = strstr(text, " to ");
+    size_t tail = fb_width(text, len) - head, most = pg->g->columns[c].tail;
+    struct fb_buf b = {0};
+
+    fb_buf_add(&b, text, (size_t)(to - text) + 4);
+    spaces(&b, most > tail ? most - tail : 0);
+    fb_buf_add(&b, to + 4, len - (size_t)(to - text) - 4);
+    put_text(pg, c, pad_of(pg, c, text, len, head + tail), b.data, b.len, color);
+    fb_buf_done(&b);
+}
+
 /* Bytes of the first line of a text in `width` columns; *ret_next is where the next one begins. */
 static size_t line_end(const char *text, size_t len, size_t width, size_t *ret_next)
 {
@@ -145,7 +161,8 @@ static bool put_row_line(const struct page *pg, size_t row, size_t *from)
         const struct fb_text_cell *cell = &pg->g->cells[row * t->columns_count + c];
         const struct fb_text_column *col = &pg->g->columns[c];
         const char *text = cell->text + from[c];
-        size_t len = cell->len - from[c], next, end = line_end(text, len, col->wrap, &next), width;
+        size_t len = cell->len - from[c], next, end = line_end(text, len, col->wrap, &next), width,
+               head;
 
         if (!col->is_shown)
             continue;
@@ -153,8 +170,12 @@ static bool put_row_line(const struct page *pg, size_t row, size_t *from)
         is_first = false;
         width = fb_width(text, end);
         width = width > col->width ? col->width : width;
-        put_text(pg, c, end > 0 ? pad_of(pg, c, text, end, width) : 0, text, end,
-                 color_of(pg, row, c));
+        head = t->columns[c].is_range ? fb_text_head(&t->columns[c], text, end) : SIZE_MAX;
+        if (head != SIZE_MAX)
+            put_range(pg, c, text, end, head, color_of(pg, row, c));
+        else
+            put_text(pg, c, end > 0 ? pad_of(pg, c, text, end, width) : 0, text, end,
+                     color_of(pg, row, c));
         from[c] += next;
         is_left = is_left || from[c] < cell->len;
     }
