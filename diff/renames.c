@@ -43,15 +43,15 @@ struct side {
 
 /* ---- names ---- */
 
-static size_t bigrams(const char *name, size_t len, uint16_t *out)
-{
-    size_t count = 0;
+/* The pairs of letters of a text, sorted. */
+struct bigrams {
+    uint16_t items[NAME_MAX];
+    size_t count;
+};
 
-    for (size_t i = 0; i + 1 < len && count < NAME_MAX; i++)
-        out[count++] =
-            (uint16_t)(tolower((unsigned char)name[i]) << 8 | tolower((unsigned char)name[i + 1]));
-    return count;
-}
+struct name {
+    struct bigrams whole, last; /* last: of the method; empty where there is no part before it */
+};
 
 static int by_value(const void *a, const void *b)
 {
@@ -60,32 +60,31 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Dice's coefficient of the pairs of letters: twice those in common over all. */
-static double alike(const char *a, size_t a_len, const char *b, size_t b_len)
+static void bigrams_make(const char *text, struct bigrams *out)
 {
-    uint16_t x[NAME_MAX], y[NAME_MAX];
-    size_t n, m, i = 0, j = 0, common = 0;
+    size_t len = strlen(text);
 
-    if (a_len == b_len && memcmp(a, b, a_len) == 0)
-        return 1;
-    n = bigrams(a, a_len, x);
-    m = bigrams(b, b_len, y);
-    if (n == 0 || m == 0)
-        return 0;
-    qsort(x, n, sizeof *x, by_value);
-    qsort(y, m, sizeof *y, by_value);
-    while (i < n && j < m) {
-        common += x[i] == y[j];
-        if (x[i] == y[j]) {
-            i++;
-            j++;
-        } else if (x[i] < y[j]) {
-            i++;
-        } else {
-            j++;
-        }
+    out->count = 0;
+    for (size_t i = 0; i + 1 < len && out->count < NAME_MAX; i++)
+        out->items[out->count++] =
+            (uint16_t)(tolower((unsigned char)text[i]) << 8 | tolower((unsigned char)text[i + 1]));
+    if (out->count > 0)
+        qsort(out->items, out->count, sizeof *out->items, by_value);
+}
+
+/* Dice's coefficient: twice the pairs in common over all. */
+static double alike(const struct bigrams *a, const struct bigrams *b)
+{
+    size_t i = 0, j = 0, common = 0;
+
+    while (i < a->count && j < b->count) {
+        uint16_t x = a->items[i], y = b->items[j];
+
+        common += x == y;
+        i += x <= y;
+        j += y <= x;
     }
-    return 2 * (double)common / (double)(n + m);
+    return a->count + b->count > 0 ? 2 * (double)common / (double)(a->count + b->count) : 0;
 }
 
 /* What follows the last separator of a name: the method. */
@@ -99,16 +98,18 @@ static const char *last_part(const char *name)
     return last;
 }
 
-/* Whole names, or methods of classes that were renamed. */
-static double names_alike(const struct fb_functions *fns, uint32_t a, uint32_t b)
+static void name_make(const char *text, struct name *out)
 {
-    const char *x = fb_function_name(fns, a), *y = fb_function_name(fns, b);
-    const char *p = last_part(x), *q = last_part(y);
-    double whole = alike(x, strlen(x), y, strlen(y));
+    const char *last = last_part(text);
 
-    if (p == x || q == y)
-        return whole;
-    return fmax(whole, 0.9 * alike(p, strlen(p), q, strlen(q)));
+    bigrams_make(text, &out->whole);
+    bigrams_make(last == text ? "" : last, &out->last);
+}
+
+/* Whole names, or methods of classes that were renamed. */
+static double names_alike(const struct name *a, const struct name *b)
+{
+    return fmax(alike(&a->whole, &b->whole), 0.9 * alike(&a->last, &b->last));
 }
 
 /* ---- candidates ---- */
@@ -216,15 +217,42 @@ static void side_link(const struct fb_around *a, int which, struct side *side)
 struct matcher {
     const struct fb_around *around;
     struct side sides[2];
+    double *names; /* how alike: [candidate of the control x those of the variant] */
 };
+
+static void matcher_names(struct matcher *m)
+{
+    struct name *names[2];
+
+    for (int a = 0; a < 2; a++) {
+        const struct side *side = &m->sides[a];
+
+        names[a] = fb_alloc_array(side->count, sizeof *names[a]);
+        for (size_t i = 0; i < side->count; i++)
+            name_make(fb_function_name(m->around->fns, side->items[i].function), &names[a][i]);
+    }
+    m->names = fb_alloc_array(m->sides[0].count * m->sides[1].count, sizeof *m->names);
+    for (size_t i = 0; i < m->sides[0].count; i++)
+        for (size_t j = 0; j < m->sides[1].count; j++)
+            m->names[i * m->sides[1].count + j] = names_alike(&names[0][i], &names[1][j]);
+    free(names[0]);
+    free(names[1]);
+}
+
+/* Of a function of each side alone; 0 where one is no candidate. */
+static double matcher_alike(const struct matcher *m, uint32_t a, uint32_t b)
+{
+    uint32_t i = m->sides[0].index_of[a], j = m->sides[1].index_of[b];
+
+    return i != 0 && j != 0 ? m->names[(i - 1) * m->sides[1].count + j - 1] : 0;
+}
 
 /* Whether two functions, one of each side's links, stand for one. */
 static bool is_link_alike(const struct matcher *m, uint32_t a, uint32_t b)
 {
     if (a == b)
         return true;
-    return a != 0 && b != 0 && m->sides[0].index_of[a] != 0 && m->sides[1].index_of[b] != 0 &&
-           names_alike(m->around->fns, a, b) >= names_least;
+    return matcher_alike(m, a, b) >= names_least;
 }
 
 /* The part of the weight that goes to the same functions, 0..1. */
@@ -267,7 +295,7 @@ static double pair_score(const struct matcher *m, const struct candidate *a,
 
     if (ratio < share_ratio_least)
         return 0;
-    r.names = names_alike(m->around->fns, a->function, b->function);
+    r.names = matcher_alike(m, a->function, b->function);
     if (r.names < least)
         return 0;
     r.callers = links_alike(m, &a->callers, &b->callers);
@@ -347,7 +375,9 @@ void fb_rename_rows(struct fb_diff *diff, size_t step, const struct fb_around *a
         side_find(around, shares[a], shares[1 - a], samples_least / fmax(1, samples), &m.sides[a]);
         side_link(around, a, &m.sides[a]);
     }
+    matcher_names(&m);
     pairs_find(&m, out);
+    free(m.names);
     for (int a = 0; a < 2; a++) {
         free(shares[a]);
         side_done(&m.sides[a]);
