@@ -13,9 +13,9 @@ const char *fb_fact_class_text(enum fb_fact_class class)
     static const char *const words[FB_FACT_CLASS_COUNT] = {
         [FB_FACT_IMAGE] = "image",     [FB_FACT_COMMAND] = "command",
         [FB_FACT_JVM] = "JVM",         [FB_FACT_ENVIRONMENT] = "environment",
-        [FB_FACT_LABEL] = "label",     [FB_FACT_BUILD] = "build",
-        [FB_FACT_LOAD] = "load",       [FB_FACT_MACHINE] = "machine",
-        [FB_FACT_SAMPLER] = "sampler",
+        [FB_FACT_LABEL] = "label",     [FB_FACT_JAR] = "jar",
+        [FB_FACT_BUILD] = "build",     [FB_FACT_LOAD] = "load",
+        [FB_FACT_MACHINE] = "machine", [FB_FACT_SAMPLER] = "sampler",
     };
 
     return words[class];
@@ -71,6 +71,8 @@ static bool same_value(const struct fb_fact *a, const struct fb_fact *b)
 {
     bool may_have_port = a->class == FB_FACT_COMMAND || a->class == FB_FACT_ENVIRONMENT;
 
+    if (a->class == FB_FACT_JAR)
+        return fb_facts_is_same_jar(a->value, b->value);
     return strcmp(a->value, b->value) == 0 ||
            (may_have_port && fb_facts_is_port(a->name, a->value, b->value));
 }
@@ -223,6 +225,35 @@ static bool sets_heap(const struct fb_difference *cause)
            strcmp(cause->name, "cgroup_memory") == 0;
 }
 
+/* Settings that say where the jars are. */
+static bool names_jars(const struct fb_difference *cause)
+{
+    static const char *const names[] = {"-cp",  "-classpath",    "--class-path",
+                                        "-p",   "--module-path", "--upgrade-module-path",
+                                        "-jar", "CLASSPATH"};
+
+    if (cause->class != FB_FACT_COMMAND && cause->class != FB_FACT_ENVIRONMENT)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(cause->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A jar that is elsewhere, or in one arm alone: from another class path.  One that has other bytes
+ * at its place is a difference of its own. */
+static bool is_of_class_path(const struct fb_difference *item)
+{
+    size_t n;
+
+    if (item->class != FB_FACT_JAR)
+        return false;
+    if (item->control == NULL || item->variant == NULL)
+        return true;
+    n = strcspn(item->control, " ");
+    return n != strcspn(item->variant, " ") || strncmp(item->control, item->variant, n) != 0;
+}
+
 static bool implies(const struct fb_difference *cause, const struct fb_difference *item)
 {
     const char *flag = flag_of(item);
@@ -230,7 +261,10 @@ static bool implies(const struct fb_difference *cause, const struct fb_differenc
     if (cause == item || cause->is_unsettled)
         return false;
     if (cause->class == FB_FACT_IMAGE)
-        return item->class == FB_FACT_BUILD || item->class == FB_FACT_IMAGE;
+        return item->class == FB_FACT_BUILD || item->class == FB_FACT_JAR ||
+               item->class == FB_FACT_IMAGE;
+    if (names_jars(cause) && is_of_class_path(item))
+        return true;
     if (is_of_heap(item) && !is_of_heap(cause) && sets_heap(cause))
         return true;
     if (cause->class == FB_FACT_COMMAND && flag != NULL && sets_flag(cause->name, flag))

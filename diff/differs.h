@@ -10,7 +10,8 @@
  *
  * Each arm's facts (facts.h) are those in which its own runs agree; where they do not, that is an
  * item of its own, marked.  What follows from another item is kept and marked as implied, and not
- * counted: build IDs from an image's digest, a JVM's flag from the word that set it. */
+ * counted: build IDs from an image's digest, a JVM's flag from the word that set it,
+ * other jars from another class path. */
 #ifndef FB_DIFF_DIFFERS_H
 #define FB_DIFF_DIFFERS_H
 
@@ -23,6 +24,7 @@ enum fb_fact_class { /* in the order in which they are shown */
                      FB_FACT_JVM,
                      FB_FACT_ENVIRONMENT,
                      FB_FACT_LABEL,
+                     FB_FACT_JAR,
                      FB_FACT_BUILD,
                      FB_FACT_LOAD,
                      FB_FACT_MACHINE,

@@ -146,7 +146,8 @@ static const char *const no_facts[] = {
     "pid",        "ppid",       "start_monotonic_ns", "start_wall_ns",   "duration_ns",
     "comment",    "run_root",   "parent_writer",      "cgroup_path",     "cwd",
     "symbolized", "clock_lack", "kernel_frames",      "clock_fallbacks", "hz_got",
-    "tick_hz",    "exe",        "jvm.command",        "jvm.vm",          NULL};
+    "tick_hz",    "exe",        "jvm.command",        "jvm.vm",          "jvm.jars",
+    NULL};
 
 /* The same of the environment: the shell's and the session's own, and the sampler's place. */
 static const char *const no_variables[] = {"_",
@@ -206,10 +207,50 @@ static enum fb_fact_class class_of(const char *key)
     return begins(key, "jvm.") ? FB_FACT_JVM : FB_FACT_MACHINE;
 }
 
+/* "PATH BYTES [crc32:...]", from behind, since a path may have blanks: the blank behind the path.
+ */
+static const char *jar_bytes(const char *value)
+{
+    const char *hash = strstr(value, " crc32:");
+    const char *at = hash != NULL ? hash : value + strlen(value);
+
+    while (at > value && *--at != ' ')
+        ;
+    return at;
+}
+
+/* A jar's name without its version: "netty-buffer" of "/srv/netty-buffer-4.1.100.Final.jar", so
+ * that another version of a library is one fact with two values. */
+static void add_jar(struct fb_facts *facts, const char *value)
+{
+    const char *path_end = jar_bytes(value), *name;
+    size_t n;
+
+    for (name = path_end; name > value && name[-1] != '/';)
+        name--;
+    n = (size_t)(path_end - name);
+    for (size_t i = 1; i + 1 < n; i++) {
+        if (name[i] == '-' && isdigit((unsigned char)name[i + 1])) {
+            n = i;
+            break;
+        }
+    }
+    if (n == (size_t)(path_end - name) && n > 4 && strncasecmp(path_end - 4, ".jar", 4) == 0)
+        n -= 4;
+    add_n(facts, FB_FACT_JAR, name, n, value);
+}
+
+bool fb_facts_is_same_jar(const char *control, const char *variant)
+{
+    return strcmp(jar_bytes(control), jar_bytes(variant)) == 0;
+}
+
 static void add_item(struct fb_facts *facts, const char *key, const char *value, bool in_container)
 {
     if (strcmp(key, "command") == 0) {
         fb_facts_add_command(facts, value);
+    } else if (begins(key, "jvm.jar.")) {
+        add_jar(facts, value);
     } else if (begins(key, "env.")) {
         if (!is_in(key + 4, no_variables) && !is_service(key + 4))
             add(facts, FB_FACT_ENVIRONMENT, key + 4, value);

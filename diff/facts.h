@@ -24,6 +24,10 @@ struct fb_facts {
     size_t count, room;
 };
 
+/* Whether two values of a jar, "PATH BYTES crc32:xxxxxxxx", have the same bytes and hash: the same
+ * jar in another place is the same. */
+bool fb_facts_is_same_jar(const char *control, const char *variant);
+
 void fb_facts_of_arm(const struct fb_diff_arm *arm, struct fb_facts *ret_facts);
 void fb_facts_done(struct fb_facts *facts);
 

@@ -126,6 +126,40 @@ static const char *container_hint(void)
     return NULL;
 }
 
+/* The text behind "key<blanks>: " of the first CPU, "" if there is none; cut into the text. */
+static const char *cpu_field(char *text, const char *key)
+{
+    char *at = strstr(text, key);
+
+    at = at != NULL ? strchr(at, ':') : NULL;
+    if (at == NULL)
+        return "";
+    at += 1 + (at[1] == ' ');
+    at[strcspn(at, "\n")] = '\0';
+    return at;
+}
+
+static void put_cpu_model(struct fb_chunk *chunk)
+{
+    char text[4096], model[128];
+    struct fb_text t = {.data = model, .cap = sizeof model};
+
+    if (fb_file_read("/proc/cpuinfo", text, sizeof text) <= 0)
+        return;
+    if (strstr(text, "model name") != NULL) {
+        fb_text_str(&t, cpu_field(text, "model name"));
+    } else if (strstr(text, "CPU implementer") != NULL && strstr(text, "CPU part") != NULL) {
+        char *part = strstr(text, "CPU part");
+
+        fb_text_str(&t, "part ");
+        fb_text_str(&t, cpu_field(part, "CPU part"));
+        fb_text_str(&t, " of implementer ");
+        fb_text_str(&t, cpu_field(text, "CPU implementer"));
+    }
+    if (t.len > 0)
+        put(chunk, "cpu_model", model);
+}
+
 static void put_host(struct fb_chunk *chunk)
 {
     struct utsname host;
@@ -137,6 +171,7 @@ static void put_host(struct fb_chunk *chunk)
         put(chunk, "kernel", host.release);
         put(chunk, "machine", host.machine);
     }
+    put_cpu_model(chunk);
     put_number(chunk, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         put_number(chunk, "cpus_allowed", (uint64_t)CPU_COUNT(&cpus));

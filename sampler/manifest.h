@@ -7,6 +7,7 @@
  *   cwd                  the folder at the start
  *   pid ppid uid
  *   host kernel machine  as uname(2) says
+ *   cpu_model            "AMD EPYC 7B13", or the numbers of implementer and part (arm)
  *   cpus                 CPUs that are online
  *   cpus_allowed         CPUs that the process may run on
  *   container            "docker", "podman", "kubernetes" or "pid1-namespace"; absent: no hint

@@ -6,6 +6,7 @@
 
 #include "profile/raw_format.h"
 #include "sampler/intern.h"
+#include "sampler/jvm/class_path.h"
 #include "sampler/jvm/flags.h"
 #include "sampler/jvm/lines.h"
 #include "sampler/jvm/manifest.h"
@@ -227,6 +228,11 @@ static void manifest_put(struct fb_writer *w)
     fb_self_read_open(&reader);
     fb_jvm_manifest_put(&reader, &fb_jvm.layout, fb_jvm_library(), w->sink.crc_table, &w->misc);
     fb_self_read_close(&reader);
+    fb_class_path_put_own(
+        &(struct fb_class_path_from){.environment = w->manifest->environment,
+                                     .environment_size = w->manifest->environment_size,
+                                     .cwd = w->manifest->cwd},
+        w->sink.crc_table, &w->misc);
 }
 
 void fb_writer_jvm_tell(struct fb_writer *w)

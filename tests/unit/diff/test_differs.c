@@ -240,9 +240,42 @@ static void a_port_is_a_number_behind_a_colon_or_of_that_name(void **state)
     assert_false(fb_facts_is_port("--url", "http://a1:80", "http://a2:80"));
 }
 
+/* The same library in another version is one fact; the same bytes elsewhere are none; what another
+ * class path brings follows from it, other bytes at the same place do not. */
+static void jars_differ_in_their_bytes(void **state)
+{
+    const char *const control[] = {"command",   "java -cp /a/x-1.2.jar:/a/y.jar:/a/z.jar M",
+                                   "jvm.jar.1", "/a/x-1.2.jar 10 crc32:00000001",
+                                   "jvm.jar.2", "/a/y.jar 20 crc32:00000002",
+                                   "jvm.jar.3", "/a/z.jar 30 crc32:00000003",
+                                   "jvm.jars",  "3",
+                                   NULL,        NULL};
+    const char *const variant[] = {"command",   "java -cp /a/x-1.3.jar:/b/y.jar:/a/z.jar M",
+                                   "jvm.jar.1", "/a/x-1.3.jar 10 crc32:00000009",
+                                   "jvm.jar.2", "/b/y.jar 20 crc32:00000002",
+                                   "jvm.jar.3", "/a/z.jar 30 crc32:00000004",
+                                   "jvm.jars",  "3",
+                                   NULL,        NULL};
+    struct fb_differs *d = differs_of(control, variant, &no_lever);
+
+    (void)state;
+    assert_int_equal(d->count, 3);
+    assert_int_equal(d->own, 2);
+    values_are(d, "x", "/a/x-1.2.jar 10 crc32:00000001", "/a/x-1.3.jar 10 crc32:00000009");
+    values_are(d, "z", "/a/z.jar 30 crc32:00000003", "/a/z.jar 30 crc32:00000004");
+    for (size_t i = 0; i < d->count; i++) {
+        if (strcmp(d->items[i].name, "x") == 0)
+            assert_string_equal(d->items[i].implied_by, "-cp");
+        else
+            assert_null(d->items[i].implied_by);
+    }
+    fb_differs_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jars_differ_in_their_bytes),
         cmocka_unit_test(two_runs_of_one_setting_differ_in_nothing),
         cmocka_unit_test(one_word_of_the_command_line_is_one_thing),
         cmocka_unit_test(a_switch_of_the_jvm_implies_its_flag_and_collector),
