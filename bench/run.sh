@@ -98,6 +98,16 @@ if wants flame; then
     flame=$(cpu flamebank flame "$work/wide.folded" -o "$work/wide.svg")
     echo "flamebank flame                $flame s CPU, $(ratio "$flame" "$fold") x reading and folding it ($fold s)"
 fi
+if wants report; then
+    echo "== report of two banks of 1,000,000 samples and 10 steps (target: 3 s of CPU, under 3 MB)"
+    for arm in "c seed=1" "v seed=2 codec=1.5"; do
+        make_bank "$work/report-${arm%% *}.fbank" samples=1000000 stacks=50000 hz=99 cores=100 steps=10 ${arm#* }
+    done
+    set -- "$work/report-c.fbank" "$work/report-v.fbank"
+    diff=$(cpu flamebank diff "$@" --format json)
+    report=$(cpu flamebank report "$@" -o "$work/report.html")
+    echo "flamebank report               $report s CPU, $(ratio "$report" "$diff") x its diff ($diff s), $(wc -c < "$work/report.html") bytes"
+fi
 if wants size; then
     echo "== a packed bank of a steady 60 s run (target: 3.5 bytes a sample, 200 bytes a second of counters)"
     bash "$here/size.sh" "$build" "$work"
@@ -119,8 +129,20 @@ if wants jvm; then
     bash "$here/jvm.sh" "$build" "$work"
 fi
 if wants symbols; then
-    echo "== 10,000 addresses of a large library, against addr2line"
+    echo "== 10,000 addresses of a large library (target: a fifth of llvm-symbolizer's CPU time)"
     bench_symbols
+    echo "== the same with inlined functions, of a C++ program of 30 MB and more (target: a third, under 150 MB)"
+    mkdir -p "$work/inlines"
+    seq 1 40 | xargs -P "$(nproc)" -I{} g++ -O2 -g -std=c++17 -c -Dshop=shop{} -Dmain=main{} \
+        "$here/../tests/symbols/templates.cc" -o "$work/inlines/{}.o"
+    {
+        seq -f 'int main%.0f(int, char **);' 1 40
+        echo 'int main(int argc, char **argv) { int all = 0;'
+        seq -f 'all += main%.0f(argc, argv);' 1 40
+        echo 'return all; }'
+    } > "$work/inlines/main.cc"
+    g++ -g "$work/inlines/main.cc" "$work"/inlines/*.o -o "$work/inlines/program"
+    "$build/bench/bench_symbols" "$work/inlines/program" 0.34
 fi
 if wants layers; then
     echo "== layers: 100,000 distinct frames x 40 rules, and 1,000,000 samples into layers"

@@ -42,10 +42,22 @@ void fb_elf_symbol_add(uint16_t machine, const GElf_Sym *symbol, const char *nam
     fb_symbol_index_add(ix, &c);
 }
 
+/* The string at an offset of a table, "" where it does not end in it: elf_strptr() looks the
+ * section up for each. */
+static const char *text_at(const Elf_Data *strings, uint64_t offset)
+{
+    const char *bytes = strings ? strings->d_buf : NULL;
+
+    if (!bytes || offset >= strings->d_size || bytes[strings->d_size - 1] != 0)
+        return "";
+    return bytes + offset;
+}
+
 static void add_table(const struct fb_elf_file *file, Elf_Scn *section, const GElf_Shdr *header,
                       struct fb_symbol_index *ix)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
+    Elf_Scn *names = elf_getscn(file->elf, header->sh_link);
+    Elf_Data *data = elf_getdata(section, NULL), *strings = names ? elf_getdata(names, NULL) : NULL;
     size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
     size_t count = data && data->d_buf && entry > 0 ? data->d_size / entry : 0;
 
@@ -53,8 +65,7 @@ static void add_table(const struct fb_elf_file *file, Elf_Scn *section, const GE
         GElf_Sym symbol;
 
         if (gelf_getsym(data, (int)i, &symbol))
-            fb_elf_symbol_add(file->machine, &symbol,
-                              elf_strptr(file->elf, header->sh_link, symbol.st_name),
+            fb_elf_symbol_add(file->machine, &symbol, text_at(strings, symbol.st_name),
                               header->sh_type == SHT_SYMTAB, ix);
     }
 }
@@ -97,6 +108,7 @@ uint64_t *fb_elf_function_starts(const struct fb_elf_file *file, size_t *ret_cou
     Elf_Data *data;
     const uint8_t *bytes;
     uint64_t *starts;
+    bool sorted = true;
     size_t count;
 
     *ret_count = 0;
@@ -111,10 +123,13 @@ uint64_t *fb_elf_function_starts(const struct fb_elf_file *file, size_t *ret_cou
     if (count == 0 || count > (data->d_size - 12) / 8)
         return NULL;
     starts = fb_alloc_array(count, sizeof *starts);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         starts[i] =
             header.sh_addr + (uint64_t)(int64_t)(int32_t)fb_wire_load_le(bytes + 12 + 8 * i, 4);
-    qsort(starts, count, sizeof *starts, by_value);
+        sorted = sorted && (i == 0 || starts[i - 1] <= starts[i]);
+    }
+    if (!sorted) /* linkers do it */
+        qsort(starts, count, sizeof *starts, by_value);
     *ret_count = count;
     return starts;
 }

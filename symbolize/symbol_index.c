@@ -48,13 +48,6 @@ static int by_address_and_rank(const void *a, const void *b)
     return fb_symbol_rank(&rank_x, &rank_y);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct fb_symbol *x = a, *y = b;
-
-    return (x->start > y->start) - (x->start < y->start);
-}
-
 static void ranges_add(struct ranges *r, const struct fb_symbol_candidate *best, const char *ifunc,
                        uint64_t end)
 {
@@ -148,6 +141,22 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* items[0 .. middle) and the rest are each in order; from behind, so that nothing is overwritten.
+ */
+static void merge(struct fb_symbol_index *ix, size_t middle)
+{
+    size_t more = ix->count - middle, at = ix->count;
+    struct fb_symbol *tail = fb_alloc_array(more, sizeof *tail);
+
+    if (more > 0)
+        memcpy(tail, ix->items + middle, more * sizeof *tail);
+    while (more > 0)
+        ix->items[--at] = middle > 0 && ix->items[middle - 1].start > tail[more - 1].start
+                              ? ix->items[--middle]
+                              : tail[--more];
+    free(tail);
+}
+
 /* Puts the unsized ranges, each cut at what follows it, between the sized ones. */
 static void fill_gaps(struct fb_symbol_index *ix, const struct code_map *map,
                       const struct ranges *unsized)
@@ -171,8 +180,67 @@ static void fill_gaps(struct fb_symbol_index *ix, const struct code_map *map,
         s.end = least(s.end, next_above(map->starts, map->starts_count, &start, s.start));
         emit(ix, &s, s.start, s.end);
     }
-    if (ix->count > sized_count)
-        qsort(ix->items, ix->count, sizeof *ix->items, by_start);
+    merge(ix, sized_count);
+}
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+struct key {
+    uint64_t start;
+    uint32_t at; /* of added[] */
+};
+
+/* One digit of a radix sort, which keeps the order of equal ones. */
+static void sort_digit(const struct key *from, struct key *to, size_t count, unsigned shift)
+{
+    size_t places[DIGITS] = {0}, sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        places[from[i].start >> shift & (DIGITS - 1)]++;
+    for (size_t d = 0; d < DIGITS; d++) {
+        size_t n = places[d];
+
+        places[d] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* By address with a radix sort (comparing is half of the cost of an index), then the few of each
+ * address by rank. */
+static void sort_candidates(struct fb_symbol_index *ix)
+{
+    size_t count = ix->added_count;
+    struct key *keys = fb_alloc_array(count, sizeof *keys);
+    struct key *spare = fb_alloc_array(count, sizeof *spare);
+    struct fb_symbol_candidate *sorted = fb_alloc_array(count, sizeof *sorted);
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = (struct key){ix->added[i].start, (uint32_t)i};
+        bits |= keys[i].start;
+    }
+    for (unsigned shift = 0; shift < 64 && bits >> shift != 0; shift += DIGIT_BITS) {
+        struct key *other = keys;
+
+        sort_digit(keys, spare, count, shift);
+        keys = spare;
+        spare = other;
+    }
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = ix->added[keys[i].at];
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].start == sorted[i].start;)
+            end++;
+        if (end - i > 1)
+            qsort(sorted + i, end - i, sizeof *sorted, by_address_and_rank);
+    }
+    free(keys);
+    free(spare);
+    free(ix->added);
+    ix->added = sorted;
+    ix->added_room = count;
 }
 
 void fb_symbol_index_build(struct fb_symbol_index *ix, const struct fb_elf_code *code,
@@ -181,8 +249,7 @@ void fb_symbol_index_build(struct fb_symbol_index *ix, const struct fb_elf_code 
     const struct code_map map = {code, code_count, starts, starts_count};
     struct ranges sized = {0}, unsized = {0};
 
-    if (ix->added_count > 0)
-        qsort(ix->added, ix->added_count, sizeof *ix->added, by_address_and_rank);
+    sort_candidates(ix);
     pick(ix, &map, &sized, &unsized);
     flatten(ix, &sized);
     fill_gaps(ix, &map, &unsized);
