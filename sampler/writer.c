@@ -75,6 +75,7 @@ bool fb_writer_init(struct fb_writer *w, const struct fb_config *config,
     fb_chunk_begin(&w->misc, at, MISC_BYTES);
     at += MISC_BYTES;
     fb_writer_names_init(w, at);
+    fb_jit_files_init(&w->jit.files);
     fb_jvm_flags_want(config->jvm_nonsafepoints);
     return true;
 }
@@ -291,6 +292,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     modules_write(w);
     fb_samples_write(w, segments);
     fb_samples_parked(w);
+    fb_writer_jit_rest(w);
     if (last && !w->quiet && (w->samples_written > 0 || w->config->root))
         fb_samples_keep_last(w);
     if (last && w->samples_written == 0 && (why == FB_FLUSH_EXEC || !w->config->root) &&

@@ -40,6 +40,7 @@
 #include "sampler/module_names.h"
 #include "sampler/signal/pool.h"
 #include "sampler/sink.h"
+#include "sampler/writer_jit.h"
 #include "sampler/writer_jvm.h"
 #include "sampler/writer_names.h"
 
@@ -107,6 +108,7 @@ struct fb_writer {
     struct fb_chunk frames;
     struct fb_chunk stacks;
     struct fb_writer_names names;
+    struct fb_writer_jit jit;
     struct fb_writer_jvm jvm;
     struct fb_chunk misc; /* manifest, samples, counters, losses */
     uint32_t first_frame; /* of the frames chunk */

@@ -135,6 +135,7 @@ static void definitions_forget(struct fb_writer *w)
     w->first_stack = w->intern.next_node;
     fb_writer_names_forget(w);
     fb_writer_jvm_forget(w);
+    fb_writer_jit_forget(w);
     fb_module_names_forget(&w->native);
     fb_writer_threads_forget_names();
     fb_clock_parked_forget(parked_lose, w);
@@ -220,6 +221,10 @@ static uint32_t frame_make(struct fb_writer *w, uint64_t pc, bool exact, uint64_
         key.kind = FB_FRAME_NATIVE;
     } else {
         key.kind = (uint8_t)kind_without_module(w, address);
+        id = key.kind == FB_FRAME_JIT ? fb_writer_jit_frame(w, address, time_ns, &module.timed) : 0;
+        *ret_timed = module.timed;
+        if (id != 0)
+            return id;
     }
     *ret_timed = module.timed;
     id = fb_intern_frame(&w->intern, &key, &is_new);

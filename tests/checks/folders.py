@@ -8,7 +8,8 @@ import sys
 
 ORDER = ["base", "profile", "symbolize", "layers", "steps", "diff", "render", "cli"]
 # What the preload library may take from elsewhere: header-only, libc alone.
-SAMPLER_MAY = {"base/wire.h", "base/crc32.h", "base/symbol_rank.h", "profile/raw_format.h"}
+SAMPLER_MAY = {"base/wire.h", "base/crc32.h", "base/symbol_rank.h", "base/perf_map.h",
+             "base/jitdump.h", "profile/raw_format.h"}
 # A third-party header and the only files that may include it.
 WRAPPERS = {
     r"jansson\.h": r"base/json\.c",
