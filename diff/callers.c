@@ -6,7 +6,10 @@
  * the verdict of any row.  Where that interval excludes what the frame lost or won, the frame's
  * change is no change of cost: it was inlined, if its callers' own time moved the other way, else
  * the work went to other code of theirs.  If the callers followed, theirs are asked, up to three
- * levels. */
+ * levels.
+ *
+ * Where few frames changed, the next ones by rank are measured too, to be shown and not to be
+ * marked: in JVM arms a caller's inclusive change may be sure where no leaf's is. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,7 @@
 #include "diff/around.h"
 #include "diff/frames.h"
 
-enum { LEVELS_MAX = 3, SETS_MAX = 64, MEMBERS_MAX = 16 };
+enum { LEVELS_MAX = 3, SETS_MAX = 64, SETS_SHOWN = 12, MEMBERS_MAX = 16 };
 static const double member_part = 0.05, taken_part = 0.5;
 
 struct member {
@@ -32,6 +35,7 @@ struct subject {
     double weight; /* of both arms */
     struct member members[LEVELS_MAX][MEMBERS_MAX];
     size_t counts[LEVELS_MAX];
+    bool is_changed; /* else it is only shown under its immediate callers */
     bool is_settled;
 };
 
@@ -45,16 +49,29 @@ struct pass {
     double *change_of;    /* by function: of its own time       */
 };
 
-/* Whether the frame's own change is beyond chance: a verdict, or what one pair of JVMs ranks. */
+/* Whether the frame's own change is more than chance: a verdict, one arm alone that has enough of
+ * it, or what one pair of JVMs ranks. */
 static bool is_changed(const struct fb_diff *diff, const struct fb_diff_row *row)
 {
-    bool is_ranked = diff->options.is_jvm && diff->pairs < 2 &&
-                     row->control.samples + row->variant.samples >= FB_FRAMES_SAMPLES_MIN;
+    bool is_ranked = diff->options.is_jvm && diff->pairs < 2;
 
     if (row->verdict == FB_VERDICT_DIFF || row->verdict == FB_VERDICT_ABSENT)
         return true;
-    return is_ranked && (row->verdict == FB_VERDICT_NOT_SEEN ||
-                         (row->verdict == FB_VERDICT_NONE && (row->d_lo > 0 || row->d_hi < 0)));
+    if (row->control.samples + row->variant.samples < FB_FRAMES_SAMPLES_MIN)
+        return false;
+    return row->verdict == FB_VERDICT_NOT_SEEN ||
+           (is_ranked && row->verdict == FB_VERDICT_NONE && (row->d_lo > 0 || row->d_hi < 0));
+}
+
+static void subject_add(struct pass *p, size_t frame, bool changed)
+{
+    uint32_t function = p->diff->steps[p->step].frames[frame].id;
+
+    p->subjects[p->count++] = (struct subject){.frame = frame,
+                                               .function = function,
+                                               .change = p->change_of[function],
+                                               .is_changed = changed};
+    p->subject_of[function] = (uint32_t)p->count;
 }
 
 static void subjects_find(struct pass *p)
@@ -67,15 +84,14 @@ static void subjects_find(struct pass *p)
     p->change_of = fb_alloc_array(a->fns->count, sizeof *p->change_of);
     for (size_t n = 1; n < a->tree->count; n++)
         p->change_of[fb_around_function(a, (uint32_t)n)] += a->self[1][n] - a->self[0][n];
-    for (size_t i = 0; i < out->frames_count && p->count < SETS_MAX; i++) {
-        uint32_t function = out->frames[i].id;
-
-        if (!is_changed(p->diff, &out->frames[i]))
-            continue;
-        p->subjects[p->count++] =
-            (struct subject){.frame = i, .function = function, .change = p->change_of[function]};
-        p->subject_of[function] = (uint32_t)p->count;
-    }
+    for (size_t i = 0; i < out->frames_count && p->count < SETS_MAX; i++)
+        if (is_changed(p->diff, &out->frames[i]))
+            subject_add(p, i, true);
+    for (size_t i = 0; i < out->frames_count && p->count < SETS_SHOWN; i++)
+        if (p->subject_of[out->frames[i].id] == 0 &&
+            out->frames[i].control.samples + out->frames[i].variant.samples >=
+                FB_FRAMES_SAMPLES_MIN)
+            subject_add(p, i, false);
 }
 
 /* The caller `level` functions above the node's own; 0: there is none.  Recursion is one level. */
@@ -339,8 +355,8 @@ static void subject_settle(struct pass *p, struct subject *s, size_t level,
     struct fb_diff_row row;
 
     row_fill(p, s, level, shares, &row);
-    s->is_settled = did_not_follow(frame, &row);
-    if (s->is_settled) {
+    s->is_settled = !s->is_changed || did_not_follow(frame, &row);
+    if (s->is_changed && s->is_settled) {
         frame->move = is_taken_over(p, s, level) ? FB_MOVE_INLINED : FB_MOVE_WITHIN;
     } else if (level > 0) { /* the immediate callers are shown, since no level stayed */
         free(row.name);
@@ -396,7 +412,7 @@ static void takers_mark(struct pass *p)
         struct subject *taker = &p->subjects[t];
         double most = 0;
 
-        if (out->frames[taker->frame].move == FB_MOVE_INLINED)
+        if (!taker->is_changed || out->frames[taker->frame].move == FB_MOVE_INLINED)
             continue;
         for (size_t i = 0; i < p->count; i++) {
             const struct subject *s = &p->subjects[i];

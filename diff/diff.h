@@ -144,7 +144,7 @@ struct fb_diff_row {
     bool is_total;      /* the sum of all layers: the last layer row                  */
     bool is_moved; /* a layer that differs and whose boundaries did not follow: inlining moved it */
     enum fb_move move;   /* of frames                                              */
-    size_t callers;      /* of frames that changed: index in step->callers; SIZE_MAX none */
+    size_t callers;      /* of frames: index in step->callers; SIZE_MAX none */
     const char *partner; /* of FB_MOVE_TOOK: the function that was inlined, borrowed  */
     const char *renamed; /* of frames: the name that it may have in the other arm, borrowed; NULL */
 };
@@ -214,7 +214,7 @@ struct fb_diff_step {
     /* or by the input's keys */
     struct fb_diff_row *frames; /* by |change in ms or share|, tested ones first         */
     size_t frames_count, frames_tested;
-    struct fb_diff_row *callers; /* inclusive: the stacks of the callers of frames that changed;
+    struct fb_diff_row *callers; /* inclusive: the callers of frames that changed, and more;
                                     `id` is one such frame, frames[].callers says which are its */
     size_t callers_count;
     struct fb_diff_rename *renames; /* the largest first */

@@ -419,5 +419,7 @@ struct fb_table *fb_render_diff_frames(const struct fb_diff *diff, size_t step)
                          keys ? keys->what : "frame", s->frames_count == 1 ? "" : "s");
     fb_table_note(t, note);
     free(note);
+    if (!keys && s->frames_tested > 0 && s->movers_count == 0 && s->denial && !s->denial[0])
+        fb_table_note(t, "No frame moved beyond chance.");
     return t;
 }

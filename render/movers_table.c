@@ -150,7 +150,7 @@ struct fb_table *fb_render_diff_callers(const struct fb_diff *diff, size_t step)
 {
     const struct fb_diff_step *s = &diff->steps[step];
     int decimals = diff->has_ms ? fb_diff_ms_decimals(s) : -1;
-    struct fb_table *t = fb_diff_table_new("Frames that changed, under their callers", diff, step);
+    struct fb_table *t = fb_diff_table_new("Frames under their callers", diff, step);
     bool is_first = true;
 
     fb_table_column(t, "frame", "callers, frame", FB_ALIGN_LEFT);
@@ -169,9 +169,11 @@ struct fb_table *fb_render_diff_callers(const struct fb_diff *diff, size_t step)
                 strcmp(s->callers[s->frames[f].callers].name, s->callers[i].name) == 0)
                 callers_row(t, diff, s, &s->frames[f], true, decimals);
     }
-    fb_table_note(t, "All stacks of the callers, each once, over the self time of what they call. "
-                     "Where a frame's time moved and its callers' did not, the cost stayed: it was "
-                     "inlined, or other code of theirs took over.");
+    fb_table_note(
+        t, "All stacks of the callers, each once, over the self time of what they call. "
+           "Where a frame's time moved and its callers' did not, the cost stayed: it was "
+           "inlined, or other code of theirs took over. Callers are judged row by row, at 95 %, "
+           "and not as one family.");
     return t;
 }
 
