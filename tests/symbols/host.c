@@ -61,6 +61,8 @@ int main(int argc, char **argv)
         burn_anonymous(1500000000);
         return 0;
     }
+    if (argc < 3)
+        return 2;
     for (int i = 2; i < argc; i++) {
         void *library = strcmp(argv[1], "memfd") == 0 ? load_memfd(argv[i]) : load(argv[i]);
         void (*burn)(long);
@@ -77,5 +79,7 @@ int main(int argc, char **argv)
         }
         burn(MS);
     }
+    while (strcmp(argv[1], "hold") == 0 && getchar() != EOF)
+        ;
     return 0;
 }

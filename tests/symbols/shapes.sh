@@ -99,6 +99,26 @@ lacks swapped burn_two
 symbolize swapped --root "$work/image"
 shows swapped 'burn_one;spin_inlined_\[i\]' 60
 
+# A container that still runs: the library is in its mount namespace alone.
+mkdir -p room
+if unshare -rm mount -t tmpfs room room 2> /dev/null; then
+    mkfifo stay
+    FLAMEBANK_OUT=$work/room.fbank LD_PRELOAD=$build/lib/flamebank/libflamebank.so unshare -rm sh -c '
+        unset LD_PRELOAD; mount -t tmpfs room room && cp one/libburn.so room/libroom.so || exit 1
+        LD_PRELOAD='"$build"'/lib/flamebank/libflamebank.so exec ./host hold "$PWD/room/libroom.so"' < stay &
+    arm=$!
+    exec 7> stay
+    until [ "$(flamebank fold --raw-names room.fbank 2> /dev/null | awk '/libroom|burn_one/ { n += $NF } END { print n + 0 }')" -gt 4 ]; do
+        kill -0 $arm || { echo "FAILED room: the arm is gone"; exit 1; }
+        sleep 0.1
+    done
+    flamebank symbolize room.fbank -o rooms.fbank 2> rooms.said
+    stacks rooms
+    shows rooms 'burn_one;spin_inlined_\[i\]' 50
+    exec 7>&-
+    wait $arm
+fi
+
 # From memory only.
 record memfd memfd "$work/one/libburn.so"
 symbolize memfd --debug-dir "$work/ids"
