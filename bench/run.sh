@@ -97,6 +97,7 @@ if wants flame; then
     fold=$(cpu flamebank fold "$work/wide.folded")
     flame=$(cpu flamebank flame "$work/wide.folded" -o "$work/wide.svg")
     echo "flamebank flame                $flame s CPU, $(ratio "$flame" "$fold") x reading and folding it ($fold s)"
+    bash "$here/pictures.sh" "$build" "$work"
 fi
 if wants report; then
     echo "== report of two banks of 1,000,000 samples and 10 steps (target: 3 s of CPU, under 3 MB)"

@@ -47,12 +47,27 @@ static void kind_put(struct fb_buf *out, const struct fb_function *f)
         fb_buf_printf(out, " · %s", fb_tier_text(f->tier));
 }
 
+/* Whether the raw name says more: not the same path with other separators, or with a mark of its
+ * kind behind it. */
+static bool has_raw(const struct fb_functions *fns, const struct fb_function *f)
+{
+    const struct fb_string *raw = &fns->strings.items[f->raw], *name = &fns->strings.items[f->name];
+    size_t i = 0;
+
+    if (f->raw == f->name || raw->len == 0)
+        return false;
+    while (i < raw->len && i < name->len &&
+           (raw->text[i] == name->text[i] || (raw->text[i] == '/' && name->text[i] == '.')))
+        i++;
+    return i < name->len || (i < raw->len && strncmp(raw->text + i, "_[", 2) != 0);
+}
+
 static void raw_put(struct fb_buf *out, const struct fb_functions *fns, const struct fb_function *f)
 {
     const struct fb_string *raw = &fns->strings.items[f->raw];
     size_t len = raw->len;
 
-    if (f->raw == f->name || len == 0)
+    if (!has_raw(fns, f))
         return;
     if (len > RAW_MOST) {
         for (len = RAW_MOST; len > 0 && ((unsigned char)raw->text[len] & 0xc0) == 0x80;)
@@ -88,7 +103,7 @@ void fb_svg_place_put(struct fb_buf *out, const struct fb_functions *fns, uint32
         fb_buf_puts(out, " · ");
         file_put(out, fns, f);
     }
-    if (f->raw != f->name && fns->strings.items[f->raw].len > 0) {
+    if (has_raw(fns, f)) {
         fb_buf_puts(out, "\nraw name ");
         raw_put(out, fns, f);
     }

@@ -137,7 +137,7 @@ static double share_of(const struct picture *p, uint64_t width)
     return p->layout.width ? (double)width / (double)p->layout.width : 0;
 }
 
-static void amount_put(const struct picture *p, uint64_t width)
+static void weight_put(const struct picture *p, uint64_t width)
 {
     struct fb_buf *out = p->svg.out;
     size_t unit = strlen(p->in->unit);
@@ -149,9 +149,14 @@ static void amount_put(const struct picture *p, uint64_t width)
     fb_buf_putc(out, ' ');
     fb_svg_text_put(out, p->in->unit,
                     unit - (width == 1 && unit > 1 && p->in->unit[unit - 1] == 's'));
-    fb_buf_puts(out, ", ");
-    fb_svg_percent_put(out, share_of(p, width));
-    fb_buf_puts(out, " %");
+}
+
+static void amount_put(const struct picture *p, uint64_t width)
+{
+    weight_put(p, width);
+    fb_buf_puts(p->svg.out, ", ");
+    fb_svg_percent_put(p->svg.out, share_of(p, width));
+    fb_buf_puts(p->svg.out, " %");
 }
 
 static void cost_put(const struct picture *p, uint64_t width)
@@ -172,7 +177,10 @@ static void details_put(const struct picture *p, size_t box)
     struct fb_buf *out = p->svg.out;
 
     fb_buf_puts(out, b->hidden ? "\ntogether " : "\ntotal ");
-    amount_put(p, b->width);
+    if (b->hidden) /* its label has the share */
+        weight_put(p, b->width);
+    else
+        amount_put(p, b->width);
     if (!fb_svg_is_wide(&p->svg, b->width))
         return;
     cost_put(p, b->width);
