@@ -33,6 +33,7 @@ struct item {
     const struct fb_raw_name *pair;
     const char *canonical, *raw;
     fb_name_rules fired;
+    uint64_t profiles;
 };
 
 static int compare_items(const void *a, const void *b)
@@ -43,6 +44,23 @@ static int compare_items(const void *a, const void *b)
     if (order == 0)
         order = strcmp(x->raw, y->raw);
     return order != 0 ? order : (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+/* A function of several tiers is one row. */
+static size_t merge_equal(const struct fb_functions *fns, struct item *items, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct item *last = kept > 0 ? &items[kept - 1] : NULL;
+
+        if (last && last->raw == items[i].raw &&
+            fns->items[last->pair->function].same == fns->items[items[i].pair->function].same)
+            last->profiles |= items[i].profiles;
+        else
+            items[kept++] = items[i];
+    }
+    return kept;
 }
 
 /* The raw names that are asked for, sorted; free() it. */
@@ -58,20 +76,21 @@ static struct item *collect(const struct fb_args *args, const struct fb_view *vi
     for (size_t i = 0; i < fns->raw_count; i++) {
         const struct fb_raw_name *pair = &fns->raw_pairs[i];
         const struct fb_string *raw = &fns->strings.items[pair->raw];
-        struct item item = {pair, fb_function_name(fns, pair->function), raw->text, 0};
+        struct item item = {pair, fb_function_name(fns, pair->function), raw->text, 0,
+                            pair->profiles};
 
         text.len = 0;
         item.fired =
             fb_name_canonical_by(fb_name_rules_in_use(), raw->text, raw->len, pair->kind, &text);
         if ((wanted != 0 && !(item.fired & wanted)) || (wanted == 0 && !all && item.fired == 0) ||
-            (ambiguous && !fb_ambiguous_is(&view->ambiguous, pair->function)))
+            (ambiguous && !fb_ambiguous_is(&view->ambiguous, fns, pair->function)))
             continue;
         items[count++] = item;
     }
     fb_buf_done(&text);
     if (count > 0)
         qsort(items, count, sizeof *items, compare_items);
-    *ret_count = count;
+    *ret_count = merge_equal(fns, items, count);
     return items;
 }
 
@@ -109,7 +128,8 @@ static void row(struct fb_table *t, const struct fb_view *view, const struct ite
     fb_table_row(t);
     fb_table_text(t, item->raw);
     fb_table_text(t, item->canonical);
-    fb_table_text(t, fb_ambiguous_is(&view->ambiguous, item->pair->function) ? "*" : "");
+    fb_table_text(t,
+                  fb_ambiguous_is(&view->ambiguous, &view->fns, item->pair->function) ? "*" : "");
     text->len = 0;
     fb_buf_puts(text, "");
     put_fired(item->fired, text);
@@ -120,7 +140,7 @@ static void row(struct fb_table *t, const struct fb_view *view, const struct ite
     fb_table_text(t, text->data);
     fb_table_text(t, fb_strings_get(&view->fns.strings, f->module));
     text->len = 0;
-    put_files(item->pair->profiles, view->count, text);
+    put_files(item->profiles, view->count, text);
     fb_table_text(t, text->data);
     fb_table_text(t, fb_frame_kind_text(f->kind));
 }
@@ -160,7 +180,7 @@ static int say_names(const struct fb_args *args, const struct fb_view *view, fb_
     columns_for(t, view, items, count);
     for (size_t i = 0; i < count; i++)
         row(t, view, &items[i], &text);
-    note = fb_format("%zu of %zu raw names.", count, view->fns.raw_count);
+    note = fb_format("%zu raw name%s.", count, count == 1 ? "" : "s");
     fb_table_note(t, note);
     free(note);
     fb_note_names(view, "", t);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "cli/load.h"
 #include "symbolize/symbolize.h"
@@ -97,7 +98,7 @@ void fb_ambiguous_find(struct fb_ambiguous *ambiguous, const struct fb_functions
         if (name == 0)
             continue;
         if (name_of_node[node] != 0 && name_of_node[node] != name)
-            mark(ambiguous, fns->count, tree->nodes[node].function);
+            mark(ambiguous, fns->count, fns->items[tree->nodes[node].function].same);
         name_of_node[node] = name;
     }
     free(names);
@@ -105,9 +106,12 @@ void fb_ambiguous_find(struct fb_ambiguous *ambiguous, const struct fb_functions
     fb_strings_done(&strings);
 }
 
-bool fb_ambiguous_is(const struct fb_ambiguous *ambiguous, uint32_t function)
+bool fb_ambiguous_is(const struct fb_ambiguous *ambiguous, const struct fb_functions *fns,
+                     uint32_t function)
 {
-    return function < ambiguous->room && ambiguous->is[function];
+    uint32_t same = fns->items[function].same;
+
+    return same < ambiguous->room && ambiguous->is[same];
 }
 
 void fb_ambiguous_done(struct fb_ambiguous *ambiguous)
@@ -118,20 +122,40 @@ void fb_ambiguous_done(struct fb_ambiguous *ambiguous)
 
 /* ---- what the rules did ---- */
 
+/* Whether no raw name before has its text and its function in another tier. */
+static bool is_first(const struct fb_functions *fns, struct fb_index *seen, size_t pair)
+{
+    const struct fb_raw_name *a = &fns->raw_pairs[pair];
+    uint64_t hash = fb_hash_pair(fns->items[a->function].same, a->raw);
+    struct fb_index_cursor at = fb_index_seek(seen, hash);
+    uint32_t i;
+
+    while (fb_index_step(seen, &at, &i)) {
+        const struct fb_raw_name *b = &fns->raw_pairs[i];
+
+        if (a->raw == b->raw && fns->items[a->function].same == fns->items[b->function].same)
+            return false;
+    }
+    fb_index_add(seen, hash, (uint32_t)pair);
+    return true;
+}
+
 /* Raw names that each rule changed, by rule, and of how many functions they are. */
 static void count_fired(const struct fb_functions *fns, size_t of_rule[64], size_t *ret_raw,
                         size_t *ret_functions)
 {
     bool *is_changed = fb_alloc_array(fns->count, sizeof *is_changed);
+    struct fb_index seen = {0};
     struct fb_buf text = {0};
 
     *ret_raw = *ret_functions = 0;
     for (size_t i = 0; i < fns->raw_count; i++) {
         const struct fb_raw_name *pair = &fns->raw_pairs[i];
         const struct fb_string *raw = &fns->strings.items[pair->raw];
+        uint32_t same = fns->items[pair->function].same;
         fb_name_rules fired;
 
-        if (pair->raw == fns->items[pair->function].name)
+        if (pair->raw == fns->items[pair->function].name || !is_first(fns, &seen, i))
             continue;
         text.len = 0;
         fired =
@@ -139,12 +163,13 @@ static void count_fired(const struct fb_functions *fns, size_t of_rule[64], size
         if (fired == 0)
             continue;
         ++*ret_raw;
-        *ret_functions += !is_changed[pair->function];
-        is_changed[pair->function] = true;
+        *ret_functions += !is_changed[same];
+        is_changed[same] = true;
         for (; fired != 0; fired &= fired - 1)
             of_rule[__builtin_ctzll(fired)]++;
     }
     fb_buf_done(&text);
+    fb_index_done(&seen);
     free(is_changed);
 }
 
@@ -160,15 +185,21 @@ static void put_rules(const size_t of_rule[64], struct fb_buf *out)
     }
 }
 
+static bool is_shown(const struct fb_view *view, size_t function)
+{
+    return view->fns.items[function].same == function &&
+           fb_ambiguous_is(&view->ambiguous, &view->fns, (uint32_t)function);
+}
+
 static void note_ambiguous(const struct fb_view *view, struct fb_table *table)
 {
     struct fb_buf text = {0};
     size_t count = 0;
 
     for (size_t i = 1; i < view->fns.count; i++)
-        count += fb_ambiguous_is(&view->ambiguous, (uint32_t)i);
+        count += is_shown(view, i);
     for (size_t i = 1, shown = 0; i < view->fns.count && shown < AMBIGUOUS_SHOWN; i++) {
-        if (!fb_ambiguous_is(&view->ambiguous, (uint32_t)i))
+        if (!is_shown(view, i))
             continue;
         fb_buf_printf(&text, "%s'%.100s'", shown++ > 0 ? ", " : "",
                       fb_function_name(&view->fns, (uint32_t)i));

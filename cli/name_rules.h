@@ -20,7 +20,7 @@
 struct fb_view;
 
 struct fb_ambiguous {
-    bool *is; /* by function; NULL: none */
+    bool *is; /* by function, of several tiers the first (`same`); NULL: none */
     size_t room;
 };
 
@@ -31,7 +31,8 @@ enum fb_status fb_name_rules_option(const struct fb_args *args, struct fb_err *e
 void fb_ambiguous_find(struct fb_ambiguous *ambiguous, const struct fb_functions *fns,
                        const struct fb_calltree *tree, const struct fb_profile *p,
                        const uint32_t *function_of_frame, const uint32_t *node_of_stack);
-bool fb_ambiguous_is(const struct fb_ambiguous *ambiguous, uint32_t function);
+bool fb_ambiguous_is(const struct fb_ambiguous *ambiguous, const struct fb_functions *fns,
+                     uint32_t function);
 void fb_ambiguous_done(struct fb_ambiguous *ambiguous);
 
 /* Says which rules fired, how many raw names became how many functions, and which of those are

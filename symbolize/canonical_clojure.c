@@ -123,28 +123,29 @@ static size_t unmunge(const char *p, char *ret_c)
     return 1;
 }
 
-/* The class's part [0, end) in place, '/' of its package as '.', '$' as '/'; the new end. */
-static size_t unmunge_class(struct fb_buf *text, size_t simple, size_t end)
+/* The whole name in place: '/' of the namespace (in front of `simple`) as '.', '$' and the '.' of a
+ * method, which is that of a protocol or an interface, as '/'. */
+static void unmunge_all(struct fb_buf *text, size_t simple, size_t method)
 {
     char *p = text->data;
     size_t to = 0;
 
-    for (size_t at = 0; at < end;) {
+    for (size_t at = 0; at < text->len;) {
         char c;
         size_t n = unmunge(p + at, &c);
 
         if (c == '/' && n == 1 && at < simple)
             c = '.';
-        p[to++] = c == '$' ? '/' : c;
+        p[to++] = c == '$' || (at == method && n == 1) ? '/' : c;
         at += n;
     }
-    return to;
+    fb_text_truncate(text, to);
 }
 
 bool fb_rule_clojure(struct fb_buf *text)
 {
     struct parts parts;
-    size_t end, proxy = proxy_at(text, &end), to;
+    size_t end, proxy = proxy_at(text, &end);
 
     if (proxy != SIZE_MAX) {
         struct fb_edit e = {.text = text};
@@ -155,6 +156,8 @@ bool fb_rule_clojure(struct fb_buf *text)
         if (proxy > 0)
             fb_edit_replace(&e, proxy - 1, 1, "/");
         fb_edit_replace(&e, proxy + 5, end - proxy - 5, "");
+        if (text->data[end] == '.')
+            fb_edit_replace(&e, end, 1, "/");
         return fb_edit_done(&e);
     }
     if (!split(text, &parts))
@@ -164,9 +167,7 @@ bool fb_rule_clojure(struct fb_buf *text)
         fb_text_truncate(text, end);
     else if (!is_numbered(text, &parts))
         return false;
-    to = unmunge_class(text, parts.simple, end);
-    memmove(text->data + to, text->data + end, text->len - end + 1);
-    text->len -= end - to;
+    unmunge_all(text, parts.simple, end);
     return true;
 }
 
@@ -176,6 +177,8 @@ bool fb_rule_clojure_number(struct fb_buf *text)
     struct fb_edit e = {.text = text};
     bool is_in_function = false;
 
+    if (!memchr(text->data, '/', text->len))
+        return false;
     for (size_t at = 0; at < text->len; at++) {
         size_t n, digits;
 
