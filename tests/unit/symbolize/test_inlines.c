@@ -34,7 +34,7 @@ static void every_form_gives_functions_and_lines_of_calls(void **state)
             assert_int_equal(fb_symbols_places(s, at, true, places), all[i].count);
             for (size_t k = 0; k < all[i].count; k++) {
                 assert_string_equal(places[k].function, all[i].functions[k]);
-                assert_string_equal(places[k].file, "/src/inlines.c");
+                assert_string_equal(strrchr(places[k].file, '/'), "/inlines.c");
                 assert_int_equal(places[k].line, all[i].lines[k]);
             }
             /* Without inlined functions: the one that has the code, and the line of the address. */
