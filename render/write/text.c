@@ -118,6 +118,23 @@ static void put_range(const struct page *pg, size_t c, const char *text, size_t 
     fb_buf_done(&b);
 }
 
+/* Whether what follows the blank is the unit of the number before it, as in "5 %" and "30 s". */
+static bool is_before_unit(const char *text, size_t at)
+{
+    static const char *const units[] = {"%", "s", "ms", "MB"};
+
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
+        return text[at + 1] == '%';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t len = strlen(units[i]);
+
+        if (strncmp(text + at + 1, units[i], len) == 0 &&
+            (text[at + 1 + len] == '\0' || strchr(" ,;.:)\n", text[at + 1 + len])))
+            return true;
+    }
+    return false;
+}
+
 /* Bytes of the first line of a text in `width` columns; *ret_next is where the next one begins. */
 static size_t line_end(const char *text, size_t len, size_t width, size_t *ret_next)
 {
@@ -128,7 +145,7 @@ static size_t line_end(const char *text, size_t len, size_t width, size_t *ret_n
         return len;
     }
     for (size_t i = 1; i < len && fb_width(text, i) <= width; i++)
-        if (text[i] == ' ')
+        if (text[i] == ' ' && !is_before_unit(text, i))
             end = i;
     if (end == 0) {
         for (end = 1; end < len && (fb_width(text, end + 1) <= width ||
@@ -255,23 +272,6 @@ static void put_headings(const struct page *pg)
     put_heading_line(pg, true);
     rule(pg->out, pg->g->width);
     fb_buf_putc(pg->out, '\n');
-}
-
-/* Whether what follows the blank is the unit of the number before it, as in "5 %" and "30 s". */
-static bool is_before_unit(const char *text, size_t at)
-{
-    static const char *const units[] = {"%", "s", "ms", "MB"};
-
-    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
-        return text[at + 1] == '%';
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        size_t len = strlen(units[i]);
-
-        if (strncmp(text + at + 1, units[i], len) == 0 &&
-            (text[at + 1 + len] == '\0' || strchr(" ,;.:)\n", text[at + 1 + len])))
-            return true;
-    }
-    return false;
 }
 
 /* A blank or a line end; but a number keeps its unit.  text is NUL-terminated. */

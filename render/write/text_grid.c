@@ -253,10 +253,11 @@ static void headings_split(struct fb_text_grid *g)
         const char *heading = g->t->columns[c].heading, *last = strrchr(heading, ' ');
 
         if (g->columns[c].is_shown && last &&
-            fb_width(heading, strlen(heading)) > g->columns[c].content)
+            fb_width(heading, strlen(heading)) > g->columns[c].content) {
             g->columns[c].heading = (size_t)(last - heading);
+            g->has_two_headings = true;
+        }
     }
-    g->has_two_headings = true;
     measure(g);
 }
 
@@ -272,24 +273,30 @@ static bool gap_narrow(struct fb_text_grid *g)
     return false;
 }
 
+/* How narrow a column of sentences may become: its heading stays whole. */
+static size_t wrap_least(const struct fb_text_grid *g, size_t c)
+{
+    return larger(WRAP_MIN, fb_width(g->t->columns[c].heading, g->columns[c].heading));
+}
+
 /* The widest column of sentences, until it fits or none is left that is wide. */
 static void text_wrap(struct fb_text_grid *g)
 {
     while (!fits(g)) {
         struct fb_text_column *widest = NULL;
+        size_t least = 0;
 
         for (size_t c = 0; c < g->t->columns_count; c++)
             if (g->columns[c].is_shown && g->t->columns[c].align == FB_ALIGN_LEFT &&
-                !g->t->columns[c].is_range && g->columns[c].width > WRAP_MIN &&
-                (!widest || g->columns[c].width > widest->width))
+                !g->t->columns[c].is_range && g->columns[c].width > wrap_least(g, c) &&
+                (!widest || g->columns[c].width > widest->width)) {
                 widest = &g->columns[c];
+                least = wrap_least(g, c);
+            }
         if (!widest)
             return;
-        widest->wrap =
-            widest->width > excess(g) + WRAP_MIN ? widest->width - excess(g) : (size_t)WRAP_MIN;
+        widest->wrap = larger(least, widest->width > excess(g) ? widest->width - excess(g) : 0);
         measure(g);
-        if (widest->width > widest->wrap) /* its heading is wider */
-            return;
     }
 }
 
