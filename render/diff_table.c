@@ -153,6 +153,13 @@ static const struct fb_diff_row *metric_of(const struct fb_diff_step *s, enum fb
     return NULL;
 }
 
+static bool is_metric_known(const struct fb_diff_step *s, enum fb_diff_metric id)
+{
+    const struct fb_diff_row *r = metric_of(s, id);
+
+    return r && !(isnan(r->value_control) && isnan(r->value_variant));
+}
+
 /* "codec absent in control; syscalls +30 %": the layers that differ. */
 static void differing_layers(const struct fb_diff_step *s, struct fb_buf *out)
 {
@@ -208,7 +215,7 @@ struct fb_table *fb_render_diff_summary(const struct fb_diff *diff)
 {
     struct fb_table *t;
     struct fb_buf title = {0};
-    bool is_known = false;
+    bool is_known = false, is_delivered = false;
 
     fb_buf_puts(&title, "CPU per request by step: ");
     if (diff->steps_count > 0) {
@@ -236,11 +243,17 @@ struct fb_table *fb_render_diff_summary(const struct fb_diff *diff)
 
         summary_row(t, &diff->steps[i]);
         is_known |= cpu && !(isnan(cpu->value_control) && isnan(cpu->value_variant));
+        is_delivered |= is_metric_known(&diff->steps[i], FB_METRIC_DELIVERED);
     }
     if (!is_known && diff->steps_count > 0)
-        fb_table_note(t, "Neither arm says how many requests it served, so that no cost per "
-                         "request is known, and layers and frames are compared by share alone. "
-                         "Steps with 'delivered' (BANK,STEPS) tell it: docs/steps.md.");
+        fb_table_note(t, is_delivered
+                             ? "Neither arm says what CPU its requests took, so that no cost per "
+                               "request is known. A bank, or steps with 'cpu_s' or "
+                               "'cpu_ms_per_req', tell it: docs/steps.md."
+                             : "Neither arm says how many requests it served, so that no cost per "
+                               "request is known, and layers and frames are compared by share "
+                               "alone. Steps with 'delivered' (BANK,STEPS) tell it: "
+                               "docs/steps.md.");
     fb_buf_done(&title);
     return t;
 }
