@@ -367,6 +367,35 @@ static void rest_put(const struct fb_report_input *in, size_t step, struct fb_bu
 
 /* ---- one arm ---- */
 
+/* Knee, plateau and cost, as the table of steps has them. */
+static void ramp_put(const struct fb_report_input *in, struct fb_buf *out)
+{
+    static const char *const starts[] = {
+        "Knee: ", "No knee: ", "Plateau: ", "No plateau: ", "Cost: "};
+    const struct fb_table *t = fb_report_find(in, FB_REPORT_STEPS, 0);
+    bool any = false;
+
+    for (size_t i = 0; t && i < t->notes_count; i++)
+        for (size_t k = 0; k < sizeof starts / sizeof *starts; k++)
+            if (strncmp(t->notes[i], starts[k], strlen(starts[k])) == 0) {
+                fb_buf_puts(out, any ? " " : "<p>");
+                fb_html_text(out, t->notes[i]);
+                any = true;
+            }
+    fb_buf_puts(out, any ? "</p>\n" : "");
+}
+
+static void sick_put(const struct fb_report_input *in, struct fb_buf *out)
+{
+    const struct fb_steps *steps = in->arms[0].steps;
+    size_t sick = 0;
+
+    for (size_t i = 0; steps && i < steps->count; i++)
+        sick += (steps->items[i].health & FB_STEP_SICK) != 0;
+    if (sick > 0)
+        fb_buf_printf(out, "<p>%zu of %zu steps would carry no verdict.</p>\n", sick, steps->count);
+}
+
 /* "syscalls 40.2 %, transport 24.7 % and codec 19.9 % of the samples": the largest of the whole. */
 static void one_arm_put(const struct fb_report_input *in, struct fb_buf *out)
 {
@@ -400,12 +429,8 @@ static void one_arm_put(const struct fb_report_input *in, struct fb_buf *out)
         fb_buf_puts(out, ".</p>\n");
         free(named);
     }
-    t = fb_report_find(in, FB_REPORT_STEPS, 0);
-    for (size_t i = 0; t && i < t->notes_count && i < 3; i++) {
-        fb_buf_puts(out, "<p>");
-        fb_html_text(out, t->notes[i]);
-        fb_buf_puts(out, "</p>\n");
-    }
+    ramp_put(in, out);
+    sick_put(in, out);
 }
 
 void fb_report_verdict_put(const struct fb_report_input *in, struct fb_buf *out)

@@ -29,6 +29,7 @@ for f in control variant diff; do
     xmllint --noout "$work/$f.svg" || fail "$f.svg is not well-formed"
     grep -q "deflate" "$work/$f.svg" || [ $f = control ] || fail "$f.svg does not show deflate"
 done
+grep -q '<section class="verdict"' "$work/report.html" || fail "report.html has no answer"
 for f in control variant; do
     "$build/bin/flamebank" check "$work/$f.fbank" || fail "$f.fbank is not whole"
 done

@@ -339,6 +339,7 @@ test("one arm has its own report", async (page) => {
   await open(page, "one");
   assert.match(await page.locator("h1").innerText(), /Profile of control-1\.fbank/);
   assert.match(await page.locator(".verdict").innerText(), /By layer: syscalls [\d.]+/);
+  assert.match(await page.locator(".verdict").innerText(), /Knee: .*\n?.*2 of 4 steps would carry no verdict/s);
   assert.equal(await downloaded(page, "folded stacks, this step").then(total) > 1000, true);
 });
 
