@@ -1,5 +1,5 @@
 #!/bin/bash
-# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|text|json|binary|size|symbols|layers|counters|toggle|overhead|jvm]...
+# All benchmarks, or those whose names are given: bench/run.sh BUILD [unwind|peers|clock|bank|diff|flame|steps|text|json|binary|size|symbols|names|layers|counters|toggle|overhead|jvm]...
 # CPU time, never wall time; each figure beside a peer or a floor of the same run.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -128,6 +128,16 @@ fi
 if wants jvm; then
     echo "== the sampler in JVMs"
     bash "$here/jvm.sh" "$build" "$work"
+fi
+if wants names; then
+    echo "== canonical names (target: 2 million a second on one core)"
+    nm -D --defined-only /lib/x86_64-linux-gnu/libLLVM-14.so.1 2> /dev/null | awk '{ print $3 }' |
+        sed 's/@.*//' > "$work/libLLVM"
+    nm -D --defined-only "$(command -v node)" 2> /dev/null | awk '{ print $3 }' | sed 's/@.*//' > "$work/node"
+    nm -D --defined-only /lib/x86_64-linux-gnu/libc.so.6 | awk '{ print $3 }' | sed 's/@.*//' > "$work/libc"
+    sed 's/ [0-9]*$//' "$here/../fixtures/profiles/jvm.folded" | tr ';' '\n' | sort -u > "$work/methods"
+    bench_names native "$work/libc" "$work/node" "$work/libLLVM" "$work/methods"
+    bench_names java "$work/methods"
 fi
 if wants symbols; then
     echo "== 10,000 addresses of a large library (target: a fifth of llvm-symbolizer's CPU time)"
