@@ -68,6 +68,26 @@ void fb_svg_text_put(struct fb_buf *out, const char *text, size_t len)
         code_put(out, fb_width_visible(fb_utf8_next(text, len, &at)));
 }
 
+size_t fb_svg_name_len(const char *name, size_t len)
+{
+    size_t shown = len;
+
+    if (len <= FB_SVG_NAME_MAX)
+        return len;
+    for (shown = FB_SVG_NAME_MAX; shown > 0 && ((unsigned char)name[shown] & 0xc0) == 0x80;)
+        shown--;
+    return shown > FB_SVG_NAME_MAX - 4 ? shown : FB_SVG_NAME_MAX; /* no UTF-8: anywhere */
+}
+
+void fb_svg_name_put(struct fb_buf *out, const char *name, size_t len)
+{
+    size_t shown = fb_svg_name_len(name, len);
+
+    fb_svg_text_put(out, name, shown);
+    if (shown < len)
+        fb_buf_puts(out, "…");
+}
+
 double fb_svg_text_width(const char *text, size_t len)
 {
     double px = 0;
@@ -339,15 +359,15 @@ static size_t folders_of(const char *name, size_t len)
 /* The name, cut so that a suffix still fits; the suffix goes first where both would not. */
 static void label_put(struct fb_buf *out, const struct fb_svg_box *box, double px)
 {
+    size_t skip = 0, len = fb_svg_name_len(box->label, box->label_len);
     double suffix = fb_svg_text_width(box->suffix, strlen(box->suffix));
-    double name = fb_svg_text_width(box->label, box->label_len);
-    size_t skip = 0;
+    double name = fb_svg_text_width(box->label, len);
 
     if (suffix > 0 && name + suffix > px && px - suffix < 40)
         suffix = 0;
     if (name + suffix > px)
-        skip = folders_of(box->label, box->label_len);
-    fb_svg_cut_text_put(out, box->label + skip, box->label_len - skip, px - suffix);
+        skip = folders_of(box->label, len);
+    fb_svg_cut_text_put(out, box->label + skip, len - skip, px - suffix);
     if (suffix > 0)
         fb_svg_text_put(out, box->suffix, strlen(box->suffix));
 }

@@ -31,6 +31,7 @@ enum {
     FB_SVG_HEIGHT_MAX = 30000, /* rows get thinner so that the graph stays under it */
     FB_SVG_BOXES_DEFAULT = 20000,
     FB_SVG_OTHER_MAX = 64,
+    FB_SVG_NAME_MAX = 4096, /* bytes */
 };
 
 #define FB_SVG_NO_CLASS UINT32_MAX
@@ -79,6 +80,11 @@ void fb_svg_end(struct fb_svg *s, const char *const *notes, size_t notes_count);
 /* Appends text as XML character data: markup escaped, what XML 1.0 forbids or what would deceive
  * the eye replaced by its picture or U+FFFD.  Safe in quoted attributes too. */
 void fb_svg_text_put(struct fb_buf *out, const char *text, size_t len);
+
+/* Bytes of a name that are shown, whole characters: a picture of hostile names stays bounded. */
+size_t fb_svg_name_len(const char *name, size_t len);
+/* The name of a box as it is told, with "…" where it was longer than that. */
+void fb_svg_name_put(struct fb_buf *out, const char *name, size_t len);
 
 /* px of the text at 12 px, an upper bound for the usual fonts; the cut text that fits. */
 double fb_svg_text_width(const char *text, size_t len);

@@ -37,7 +37,7 @@ void fb_svg_functions_done(struct fb_svg_functions *f)
 
 static void text_put(struct fb_buf *out, const char *text)
 {
-    fb_svg_text_put(out, text, strlen(text));
+    fb_svg_name_put(out, text, strlen(text));
 }
 
 static void kind_put(struct fb_buf *out, const struct fb_function *f)

@@ -189,7 +189,7 @@ static void box_put(struct picture *p, const struct fb_flame_box *b)
     attributes_put(out, "t", box.suffix);
     attributes_put(out, "s", suffix_of(&self, s, self_text));
     fb_buf_puts(out, "><title>");
-    fb_svg_text_put(out, box.label, box.label_len);
+    fb_svg_name_put(out, box.label, box.label_len);
     details_put(p, b, &total, &self);
     fb_buf_puts(out, "</title>");
     fb_svg_box_end(&p->svg, &box);

@@ -231,7 +231,7 @@ static void box_put(struct picture *p, size_t i)
             fb_buf_printf(out, " data-i=\"%.2f to %.2f\"", 100 * p->lo[i], 100 * p->hi[i]);
     }
     fb_buf_puts(out, "><title>");
-    fb_svg_text_put(out, box.label, box.label_len);
+    fb_svg_name_put(out, box.label, box.label_len);
     details_put(p, i);
     fb_buf_puts(out, "</title>");
     fb_svg_box_end(&p->svg, &box);

@@ -9,6 +9,8 @@
 #include "base/vec.h"
 #include "render/render.h"
 
+enum { HUGE_NAME = 100000 };
+
 struct arms {
     struct fb_functions fns;
     struct fb_calltree tree;
@@ -56,11 +58,19 @@ static void hostile(struct arms *a)
                                         "<img src=x onerror=window.broken=1>",
                                         "\xe2\x80\xae"
                                         "txt.exe",
-                                        "\xff\xfe\xc0\x80\xed\xa0\x80"};
+                                        "\xff\xfe\xc0\x80\xed\xa0\x80",
+                                        "javascript:window.broken=1",
+                                        "\xe2\x81\xa6isolated\xe2\x81\xa9",
+                                        "{{7*7}}${window.broken=1}",
+                                        "\t\r\n"};
+    char *huge = fb_alloc(HUGE_NAME);
     char byte[8] = "byte \0";
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         add(a, child(a, 0, names[i], strlen(names[i])), 40, 40);
+    memset(huge, '<', HUGE_NAME);
+    add(a, child(a, 0, huge, HUGE_NAME), 900, 900);
+    free(huge);
     for (int i = 0; i < 256; i++) {
         byte[5] = (char)i;
         add(a, child(a, 0, byte, 6), 5, 5);

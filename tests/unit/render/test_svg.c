@@ -104,6 +104,26 @@ static void counts_and_percents_are_for_people(void **state)
     fb_buf_done(&b);
 }
 
+static void long_names_are_shown_in_part(void **state)
+{
+    char name[3 * FB_SVG_NAME_MAX];
+    struct fb_buf b = {0};
+
+    (void)state;
+    memset(name, 'x', sizeof name);
+    assert_int_equal(fb_svg_name_len(name, FB_SVG_NAME_MAX), FB_SVG_NAME_MAX);
+    assert_int_equal(fb_svg_name_len(name, sizeof name), FB_SVG_NAME_MAX);
+    fb_svg_name_put(&b, name, sizeof name);
+    assert_int_equal(b.len, FB_SVG_NAME_MAX + 3);
+    assert_string_equal(b.data + FB_SVG_NAME_MAX, "…");
+    for (size_t i = 0; i < sizeof name; i += 3)
+        (void)memcpy(name + i, "…", 3);
+    assert_int_equal(fb_svg_name_len(name, sizeof name), FB_SVG_NAME_MAX / 3 * 3);
+    memset(name, 0x80, sizeof name); /* no character begins anywhere */
+    assert_int_equal(fb_svg_name_len(name, sizeof name), FB_SVG_NAME_MAX);
+    fb_buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +131,7 @@ int main(void)
         cmocka_unit_test(every_byte_becomes_what_xml_allows),
         cmocka_unit_test(cut_text_is_cut_before_it_is_escaped),
         cmocka_unit_test(cut_text_never_passes_its_width),
+        cmocka_unit_test(long_names_are_shown_in_part),
         cmocka_unit_test(counts_and_percents_are_for_people),
     };
 
