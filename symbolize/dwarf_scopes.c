@@ -7,7 +7,9 @@
 
 #include "base/vec.h"
 
-enum { ORIGINS_MAX = 16, PIECE_MOST = UINT32_MAX };
+/* DEPTH_MAX: of entries in each other whose functions are told apart; what is deeper counts to what
+ * it is in. */
+enum { ORIGINS_MAX = 16, DEPTH_MAX = 1024, PIECE_MOST = UINT32_MAX };
 
 struct span { /* a range of a scope, before they are flattened */
     uint64_t start, end;
@@ -69,7 +71,8 @@ static uint32_t add_scope(struct walk *w, const struct fb_dwarf_entry *e, uint64
         .call_line = line > INT32_MAX ? 0 : (uint32_t)line,
     };
 
-    if (e->abbrev->tag == DW_TAG_inlined_subroutine && parent == FB_NO_SCOPE)
+    if (w->depth > DEPTH_MAX ||
+        (e->abbrev->tag == DW_TAG_inlined_subroutine && parent == FB_NO_SCOPE))
         return parent;
     fb_dwarf_ranges_read(w->unit, e, w->ranges);
     if (w->ranges->count == 0)

@@ -106,6 +106,11 @@ static enum fb_status open_path(const char *path, bool may_be_object, struct fb_
     file->fd = fd;
     elf_version(EV_CURRENT);
     file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    /* A program may have thousands of .dwo files: more than descriptors. */
+    if (may_be_object && file->elf && elf_cntl(file->elf, ELF_C_FDREAD) == 0) {
+        close(fd);
+        file->fd = -1;
+    }
     return finish(file, may_be_object, ret_file, err);
 }
 

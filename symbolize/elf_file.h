@@ -23,7 +23,7 @@ struct fb_elf_code { /* an executable section, [start, end) in ELF virtual addre
 
 struct fb_elf_file {
     char *path; /* as it was opened                          */
-    int fd;     /* -1: from memory                           */
+    int fd;     /* -1: from memory, or of debug data only    */
     Elf *elf;
     void *image;    /* owned bytes of a file from memory         */
     char *build_id; /* lower-case hex, "" none                   */
