@@ -63,7 +63,7 @@ static void hostile(struct arms *a)
                                         "\xe2\x81\xa6isolated\xe2\x81\xa9",
                                         "{{7*7}}${window.broken=1}",
                                         "\t\r\n"};
-    char *huge = fb_alloc(HUGE_NAME);
+    char *huge = fb_alloc(HUGE_NAME + 1);
     char byte[8] = "byte \0";
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
