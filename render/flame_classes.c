@@ -127,11 +127,23 @@ static int by_self(const void *a, const void *b, void *strings)
     return strcmp(fb_strings_get(strings, x->string), fb_strings_get(strings, y->string));
 }
 
+/* The colour of a name, unless a heavier one has it: the next that is free. */
+static size_t color_take(const struct fb_string *name, size_t rank, bool taken[FB_PALETTE_NAMES])
+{
+    size_t color = fb_palette_of_name(name->text, name->len);
+
+    while (rank < FB_PALETTE_NAMES && taken[color])
+        color = (color + 1) % FB_PALETTE_NAMES;
+    taken[color] = true;
+    return color;
+}
+
 /* The heaviest have classes of their own, by weight; behind them one a colour for all others. */
 static void by_name(struct fb_flame_classes *c, const struct fb_flame_input *in)
 {
     struct groups g = {0};
     struct group **ranked;
+    bool taken[FB_PALETTE_NAMES] = {false};
     size_t count = 0, own;
 
     groups_make(&g, in);
@@ -149,7 +161,7 @@ static void by_name(struct fb_flame_classes *c, const struct fb_flame_input *in)
     classes_room(c, own + FB_PALETTE_NAMES);
     for (size_t i = 0; i < count; i++) {
         const struct fb_string *name = &g.strings.items[ranked[i]->string];
-        size_t color = fb_palette_of_name(name->text, name->len);
+        size_t color = color_take(name, i, taken);
 
         ranked[i]->class_number = (uint16_t)(i < own ? i : own + color);
         if (i < own) {

@@ -6,7 +6,7 @@
  *     t = fb_palette_changes[class];                              of a difference
  *
  * The SVGs and the report take them from here, so that a frame looks the same everywhere.  A
- * colour depends on what it stands for alone: on no order, no other frame, no other file.
+ * colour depends on what it stands for, never on the order in which things came.
  *
  * Text on a fill has a contrast of 4.5 or more in both themes.  What must be told apart (less, more
  * and noise; the kinds; the tiers) differs by 5 or more in CIELAB's ΔE to people with normal
@@ -35,7 +35,8 @@ struct fb_tint fb_palette_fill(const char *color);
 extern const struct fb_tint fb_palette_kinds[FB_FRAME_KIND_COUNT]; /* by enum fb_frame_kind */
 extern const struct fb_tint fb_palette_tiers[FB_TIER_COUNT];       /* by enum fb_tier       */
 
-/* Of modules and packages: by their name, whatever else is in the profile. */
+/* Of modules and packages: by their name, whatever else is in the profile.  A picture gives its
+ * heaviest colours of their own: where two of them would share one, the lighter takes the next. */
 enum { FB_PALETTE_NAMES = 12 };
 extern const struct fb_tint fb_palette_names[FB_PALETTE_NAMES];
 size_t fb_palette_of_name(const char *name, size_t len);

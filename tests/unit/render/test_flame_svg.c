@@ -312,6 +312,30 @@ static void a_module_keeps_its_colour_in_another_profile(void **state)
     free(fills[1]);
 }
 
+static void the_heaviest_modules_share_no_colour(void **state)
+{
+    struct fixture f = {0};
+    char stack[64], *svg;
+    const char *fills[FB_PALETTE_NAMES];
+
+    (void)state;
+    tree_init(&f.tree);
+    for (int i = 0; i < FB_PALETTE_NAMES; i++) {
+        (void)snprintf(stack, sizeof stack, "work@lib%d.so", i);
+        tree_add(&f.tree, stack, 10 + i, 0);
+    }
+    free(draw(&f));
+    f.picture.in.color = FB_FLAME_BY_MODULE;
+    svg = picture_flame(&f.picture);
+    for (int i = 0; i < FB_PALETTE_NAMES; i++) {
+        (void)snprintf(stack, sizeof stack, "\n.l%d rect", i);
+        fills[i] = strstr(strstr(svg, stack), "fill:");
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(strncmp(fills[i], fills[k], 12), 0);
+    }
+    fixture_done(&f, svg);
+}
+
 static void half_and_double(void *arg, const uint32_t *nodes, size_t count, double *lo, double *hi)
 {
     (void)arg;
@@ -422,6 +446,7 @@ int main(void)
         cmocka_unit_test(no_samples_is_a_picture_that_says_so),
         cmocka_unit_test(colours_can_be_of_what_a_function_belongs_to),
         cmocka_unit_test(a_module_keeps_its_colour_in_another_profile),
+        cmocka_unit_test(the_heaviest_modules_share_no_colour),
         cmocka_unit_test(intervals_are_shown_where_they_are_known),
         cmocka_unit_test(a_raw_name_is_told_where_it_is_another),
         cmocka_unit_test(boxes_that_nobody_can_point_at_say_less),
