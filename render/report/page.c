@@ -154,7 +154,12 @@ static void differs_put(struct page *page)
     if (!t)
         return;
     fb_buf_puts(out, "<section class=\"warn\" aria-label=\"what differs between the arms\">");
-    fb_html_notes(out, t);
+    if (t->notes_count > 0) {
+        struct fb_table finding = *t;
+
+        finding.notes_count = 1;
+        fb_html_notes(out, &finding);
+    }
     if (t->rows_count > 0) {
         struct fb_table rows = *t;
 
@@ -164,6 +169,13 @@ static void differs_put(struct page *page)
         fb_buf_puts(out, "</details>");
     }
     fb_buf_puts(out, "</section>\n");
+    if (t->notes_count > 1) { /* of the whole diff, not of the arms */
+        struct fb_table others = *t;
+
+        others.notes++;
+        others.notes_count--;
+        fb_html_notes(out, &others);
+    }
 }
 
 static void section_begin(struct page *page, const char *id, const char *heading)

@@ -268,7 +268,7 @@ static void others_put(const struct fb_table *t, struct fb_buf *out)
         fb_buf_printf(out, " %zu layer%s unresolved.", open, open == 1 ? " is" : "s are");
     if (bursty > 0)
         fb_buf_printf(out, " %zu layer%s too bursty for an interval.", bursty,
-                      bursty == 1 ? "is" : "are");
+                      bursty == 1 ? " is" : "s are");
 }
 
 static void sums_put(const struct fb_report_input *in, size_t step, struct fb_buf *out)
