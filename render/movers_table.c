@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "render/diff_cells.h"
 
+enum { RENAMES_SHOWN = 12 };
+
 static const char *const kind_words[] = {
     [FB_MOVER_MORE] = "more", [FB_MOVER_LESS] = "less",   [FB_MOVER_NEW] = "new",
     [FB_MOVER_GONE] = "gone", [FB_MOVER_MOVED] = "moved", [FB_MOVER_RENAMED] = "renamed?",
@@ -38,6 +40,15 @@ static char *mover_why(const struct fb_diff_step *s, const struct fb_diff_mover 
 static double measure_of(const struct fb_diff_step *s, const struct fb_diff_row *r)
 {
     return s->on_ms ? r->change_ms : 100 * r->change_points;
+}
+
+/* Two digits of the largest change. */
+static int points_decimals(const struct fb_diff_step *s)
+{
+    double largest = s->movers_count > 0 ? fabs(measure_of(s, &s->frames[s->movers[0].frame])) : 0;
+    int decimals = largest > 0 ? 1 - (int)floor(log10(largest)) : 1;
+
+    return decimals < 1 ? 1 : decimals > 4 ? 4 : decimals;
 }
 
 static void mover_row(struct fb_table *t, const struct fb_diff *diff, const struct fb_diff_step *s,
@@ -86,9 +97,9 @@ static void movers_note(struct fb_table *t, const struct fb_diff_step *s, size_t
                          "was renamed is no change of cost.",
                          decimals, sum, decimals, total->change_ms);
     else
-        note = fb_format("Together %+.1f points of share. A frame that moved or was renamed is no "
+        note = fb_format("Together %+.*f points of share. A frame that moved or was renamed is no "
                          "change of cost.",
-                         sum);
+                         decimals, sum);
     fb_table_note(t, note);
     free(note);
     if (shown < s->movers_count) {
@@ -102,7 +113,7 @@ struct fb_table *fb_render_diff_movers(const struct fb_diff *diff, size_t step, 
 {
     const struct fb_diff_step *s = &diff->steps[step];
     size_t shown = s->movers_count < rows ? s->movers_count : rows;
-    int decimals = s->on_ms ? fb_diff_ms_decimals(s) : 1;
+    int decimals = s->on_ms ? fb_diff_ms_decimals(s) : points_decimals(s);
     struct fb_table *t = fb_diff_table_new("Movers, by self time", diff, step);
 
     fb_table_column(t, "frame", "frame", FB_ALIGN_LEFT);
@@ -198,7 +209,7 @@ struct fb_table *fb_render_diff_renames(const struct fb_diff *diff, size_t step)
     fb_table_column(t, "callees_percent", "callees", FB_ALIGN_RIGHT);
     fb_table_group(t, NULL);
     fb_table_column(t, "ambiguous", "", FB_ALIGN_LEFT);
-    for (size_t i = 0; i < s->renames_count; i++) {
+    for (size_t i = 0; i < s->renames_count && i < RENAMES_SHOWN; i++) {
         const struct fb_diff_rename *r = &s->renames[i];
 
         fb_table_row(t);
@@ -210,6 +221,12 @@ struct fb_table *fb_render_diff_renames(const struct fb_diff *diff, size_t step)
         fb_table_number(t, 100 * r->callers, 0);
         fb_table_number(t, 100 * r->callees, 0);
         fb_table_text(t, r->is_ambiguous ? "ambiguous" : "");
+    }
+    if (s->renames_count > RENAMES_SHOWN) {
+        char *note = fb_format("The largest %d of %zu.", RENAMES_SHOWN, s->renames_count);
+
+        fb_table_note(t, note);
+        free(note);
     }
     fb_table_note(t, "Each is in one arm alone. If they are one function, neither is new or gone: "
                      "compare their shares. Ambiguous: another function would do as well.");

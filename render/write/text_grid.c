@@ -279,23 +279,43 @@ static size_t wrap_least(const struct fb_text_grid *g, size_t c)
     return larger(WRAP_MIN, fb_width(g->t->columns[c].heading, g->columns[c].heading));
 }
 
-/* The widest column of sentences, until it fits or none is left that is wide. */
+/* The columns of sentences that may become narrower: the widest and the next; NULL: none. */
+static void text_widest(struct fb_text_grid *g, struct fb_text_column **ret_widest,
+                        size_t *ret_next, size_t *ret_least)
+{
+    *ret_widest = NULL;
+    *ret_next = *ret_least = 0;
+    for (size_t c = 0; c < g->t->columns_count; c++) {
+        struct fb_text_column *column = &g->columns[c];
+
+        if (!column->is_shown || g->t->columns[c].align != FB_ALIGN_LEFT ||
+            g->t->columns[c].is_range || column->width <= wrap_least(g, c))
+            continue;
+        if (*ret_widest && column->width <= (*ret_widest)->width) {
+            *ret_next = larger(*ret_next, column->width);
+            continue;
+        }
+        *ret_next = *ret_widest ? (*ret_widest)->width : 0;
+        *ret_widest = column;
+        *ret_least = wrap_least(g, c);
+    }
+}
+
+/* The widest column of sentences down to the next, those of one width together, until it fits or
+ * none is left that is wide. */
 static void text_wrap(struct fb_text_grid *g)
 {
     while (!fits(g)) {
-        struct fb_text_column *widest = NULL;
-        size_t least = 0;
+        struct fb_text_column *widest;
+        size_t next, least, to;
 
-        for (size_t c = 0; c < g->t->columns_count; c++)
-            if (g->columns[c].is_shown && g->t->columns[c].align == FB_ALIGN_LEFT &&
-                !g->t->columns[c].is_range && g->columns[c].width > wrap_least(g, c) &&
-                (!widest || g->columns[c].width > widest->width)) {
-                widest = &g->columns[c];
-                least = wrap_least(g, c);
-            }
+        text_widest(g, &widest, &next, &least);
         if (!widest)
             return;
-        widest->wrap = larger(least, widest->width > excess(g) ? widest->width - excess(g) : 0);
+        to = widest->width > excess(g) ? widest->width - excess(g) : 0;
+        if (to < next)
+            to = next < widest->width ? next : widest->width - (excess(g) + 1) / 2;
+        widest->wrap = larger(least, to);
         measure(g);
     }
 }
