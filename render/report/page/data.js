@@ -27,9 +27,9 @@ function visible(text, most) {
     code = c.codePointAt(0);
     if (code < 32) c = String.fromCharCode(0x2400 + code);
     else if (code === 127) c = "\u2421";
-    else if ((code >= 0x80 && code < 0xa0) || code === 0xad || (code >= 0x200b && code <= 0x200f) ||
-      (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code === 0xfeff ||
-      (code >= 0xd800 && code < 0xe000) || (code >= 0xfff0 && code < 0xfffc) || code === 0x61c) c = "\ufffd";
+    else if ((code >= 0x80 && code < 0xa0) || code === 0x61c || code === 0x200e || code === 0x200f ||
+      (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || (code >= 0xfff9 && code <= 0xfffb) ||
+      (code >= 0xd800 && code < 0xe000) || (code & 0xfffe) === 0xfffe) c = "\ufffd";
     out += c;
   }
   return out;

@@ -343,6 +343,17 @@ test("one arm has its own report", async (page) => {
   assert.equal(await downloaded(page, "folded stacks, this step").then(total) > 1000, true);
 });
 
+test("profiles without times and job logs without profiles have what can be had", async (page) => {
+  await open(page, "folded");
+  assert.match(await page.locator("#time").innerText(), /None of the profiles has times/);
+  assert.ok(await page.locator(".graph .b").count() > 2);
+  await open(page, "logs");
+  assert.equal(await page.locator("#flame, #time").count(), 0);
+  assert.match(await page.locator(".verdict").innerText(), /CPU per request rose by 18\.0 %/);
+  await page.locator("#switch button").first().click();
+  assert.equal(await page.locator(".step.shown").count(), 1);
+});
+
 test("two pairs are counted as two, and the sum is in the answer", async (page) => {
   await open(page, "pairs");
   assert.match(await page.locator(".verdict").innerText(), /2 pairs of runs/);

@@ -23,6 +23,8 @@ flamebank report $pairs --sum transport+codec=serving -o pairs.html
 flamebank report control-1.fbank,steps.tsv -o one.html
 flamebank report hostile-a.fbank,hostile.tsv hostile-b.fbank,hostile.tsv --title '</title><script>window.broken=1</script>' -o hostile.html
 flamebank report control-1.fbank variant-1.fbank --nodes 10 -o cut.html
+flamebank report "$here/../../../fixtures/profiles/control.folded" "$here/../../../fixtures/profiles/variant.folded" -o folded.html
+flamebank report "$here/../../../fixtures/joblog/traps/T19-plain.log" "$here/../../../fixtures/joblog/traps/T19-agent.log" -o logs.html
 flamebank report $c $v --format md -o pair.md
 flamebank diff $c $v --format json > pair.json
 flamebank diff $c $v --format csv > pair.csv
