@@ -283,6 +283,25 @@ static enum fb_status apply_layers(struct fb_view *view, unsigned flags, struct 
     return r;
 }
 
+/* One arm with debug data and one without: their frames differ, though their code may not. */
+static void say_unlike_inlining(const struct fb_view *view)
+{
+    const char *with = NULL, *without = NULL;
+
+    for (size_t i = 0; i < view->count; i++) {
+        const struct fb_arm *arm = &view->arms[i];
+
+        if (arm->profile && fb_profile_has_native_inlined(arm->profile))
+            with = with ? with : arm->name;
+        else if (arm->profile && fb_profile_has_addresses(arm->profile))
+            without = without ? without : arm->name;
+    }
+    if (with && without)
+        fb_say("%s has inlined functions and %s has none, by their debug data: frames may differ "
+               "where code does not; --no-inlines compares the functions that have the code",
+               with, without);
+}
+
 enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct fb_view *ret_view,
                             struct fb_err *err)
 {
@@ -312,6 +331,8 @@ enum fb_status fb_view_load(const struct fb_args *args, unsigned flags, struct f
         if (r == FB_OK)
             view_add(&view, arm, view.raw_names ? NULL : fb_name_canonical);
     }
+    if (r == FB_OK)
+        say_unlike_inlining(&view);
     if (r == FB_OK && fb_args_nth(args, "steps", view.count))
         r = fb_fail(err, FB_EUSAGE, "more '--steps' files than arms");
     if (r == FB_OK)

@@ -139,3 +139,11 @@ bool fb_profile_has_native_inlined(const struct fb_profile *p)
             return true;
     return false;
 }
+
+bool fb_profile_has_addresses(const struct fb_profile *p)
+{
+    for (size_t i = 1; i < p->frames_count; i++)
+        if (p->frames[i].kind == FB_FRAME_NATIVE && p->frames[i].address != 0)
+            return true;
+    return false;
+}

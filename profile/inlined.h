@@ -32,5 +32,7 @@ void fb_profile_inlined_drop(struct fb_profile *p);
 
 /* Whether some native frame has others inlined into it. */
 bool fb_profile_has_native_inlined(const struct fb_profile *p);
+/* Whether it has native frames with addresses, in which others could be found. */
+bool fb_profile_has_addresses(const struct fb_profile *p);
 
 #endif

@@ -68,6 +68,16 @@ flamebank fold --raw-names --no-inlines plain.fbank > bare.folded 2> /dev/null
 lacks bare spin_inlined
 for name in burn_one burn_two burn_based; do shows bare "$name" 20; done
 
+# One arm with debug data and one without: it is said, and --no-inlines makes them alike.
+flamebank symbolize plain.fbank --no-inlines -o flat.fbank 2> /dev/null
+flamebank diff plain.fbank flat.fbank > /dev/null 2> unlike.said
+says unlike 'plain.fbank has inlined functions and flat.fbank has none'
+flamebank diff --no-inlines plain.fbank flat.fbank > unlike.table 2> unlike.said
+if grep -q 'has none' unlike.said || grep -qw spin_inlined unlike.table; then
+    echo "FAILED unlike: --no-inlines leaves inlined functions"
+    fail=1
+fi
+
 # No inlined functions in the bank, and again.
 symbolize plain --no-inlines
 lacks plain spin_inlined
