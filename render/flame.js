@@ -550,6 +550,7 @@ home.addEventListener("keydown", function (e) {
   }
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (key === "Escape") { reset(); return; }
+  if (e.target.closest && e.target.closest("button, select, textarea")) return; /* theirs */
   if (key === "Enter") { if (at >= 0) zoomTo(at); return; }
   if (key === "Backspace" && zoom > 0) { zoomTo(boxes[zoom].parent); return; }
   if (key === "n" || key === "N") { step(e.shiftKey ? -1 : 1); return; }

@@ -308,6 +308,20 @@ test("boxes take the width of one arm, and what it lacks is not there", async (p
   assert.ok(await gone.isVisible());
 });
 
+test("keys that a button or a list takes do nothing else", async (page) => {
+  await page.goto(url("server-diff"));
+  await page.keyboard.press("Home");
+  await page.locator("select").focus();
+  await page.keyboard.press("c");
+  await page.keyboard.press("p");
+  assert.equal(await page.locator(".found").textContent(), "");
+  assert.ok(!await page.locator(".bar.pinned").isVisible());
+  await page.getByRole("button", { name: "self" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.getByRole("button", { name: "self" }).getAttribute("aria-pressed"), "true");
+  assert.deepEqual(await page.locator(".crumb:not(.sep)").allTextContents(), ["all"]);
+});
+
 test("dragging over the boxes selects no text and zooms nothing by itself", async (page) => {
   await page.goto(url("server-flame"));
   const box = await page.locator("g.b").nth(await boxNamed(page, "gzip_filter")).locator("rect").boundingBox();
