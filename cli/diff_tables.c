@@ -36,6 +36,15 @@ static bool is_family(const char *by)
            strcmp(by, "module") == 0;
 }
 
+/* A job log alone has no frames. */
+static bool has_frames(const struct fb_diff *diff)
+{
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (diff->steps[i].layers_count > 0)
+            return true;
+    return false;
+}
+
 static bool is_empty(const char *value)
 {
     return value != NULL && *value == '\0';
@@ -63,6 +72,10 @@ enum fb_status fb_diff_options_check(const struct fb_args *args, const struct fb
                        "'--callers' and '--movers' are of frames: no '--by %s' was expected", only);
     if (fb_args_number(args, "movers", 0, 1000, &movers, err) != FB_OK)
         return FB_EUSAGE;
+    if ((fb_args_has(args, "callers") || fb_args_has(args, "movers")) && !has_frames(diff))
+        return fb_fail(err, FB_EUSAGE,
+                       "'--callers' and '--movers' are of frames: a profile of each arm was "
+                       "expected");
     for (size_t i = 0; (wanted = fb_args_nth(args, "step", i)) != NULL; i++) {
         enum fb_status r = fb_pair_step(diff, wanted, &found, err);
 

@@ -252,9 +252,6 @@ const char *fb_verdict_word(enum fb_verdict v);
 /* Whether a layer is JIT or GC, by that word in its name. */
 bool fb_diff_is_jit_or_gc(const char *layer_name);
 
-/* Whether a layer of that name is the JIT's or the GC's. */
-bool fb_diff_is_jit_or_gc(const char *layer_name);
-
 /* The union tree of one step (or of all healthy steps for step == SIZE_MAX), for pictures.
  * All arrays have tree->count items and are freed by fb_diff_nodes_done(). */
 struct fb_diff_nodes {
