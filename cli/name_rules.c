@@ -65,19 +65,22 @@ static uint32_t precise_name(struct fb_strings *strings, const struct fb_profile
     return fb_strings_put(strings, text->data, text->len);
 }
 
-/* By frame, 0 where its function has no other name. */
+/* By frame, 0 where its function has no other name; NULL if none has. */
 static uint32_t *precise_names(struct fb_strings *strings, const struct fb_functions *fns,
                                const struct fb_profile *p, const uint32_t *function_of_frame)
 {
-    uint32_t *names = fb_alloc_array(p->frames_count, sizeof *names);
+    uint32_t *names = NULL;
     struct fb_buf text = {0};
 
     for (size_t i = 1; i < p->frames_count; i++) {
         const struct fb_frame *f = &p->frames[i];
 
         if (f->name != 0 && p->strings.items[f->name].len > 0 &&
-            (f->signature != 0 || fns->items[function_of_frame[i]].raw_names > 1))
+            (f->signature != 0 || fns->items[function_of_frame[i]].raw_names > 1)) {
+            if (!names)
+                names = fb_alloc_array(p->frames_count, sizeof *names);
             names[i] = precise_name(strings, p, f, &text);
+        }
     }
     fb_buf_done(&text);
     return names;
@@ -87,12 +90,13 @@ void fb_ambiguous_find(struct fb_ambiguous *ambiguous, const struct fb_functions
                        const struct fb_calltree *tree, const struct fb_profile *p,
                        const uint32_t *function_of_frame, const uint32_t *node_of_stack)
 {
-    uint32_t *name_of_node = fb_alloc_array(tree->count, sizeof *name_of_node), *names;
+    uint32_t *name_of_node, *names;
     struct fb_strings strings;
 
     fb_strings_init(&strings);
     names = precise_names(&strings, fns, p, function_of_frame);
-    for (size_t i = 1; i < p->stacks_count; i++) {
+    name_of_node = names ? fb_alloc_array(tree->count, sizeof *name_of_node) : NULL;
+    for (size_t i = 1; names && i < p->stacks_count; i++) {
         uint32_t node = node_of_stack[i], name = names[p->stacks[i].frame.n];
 
         if (name == 0)

@@ -171,17 +171,24 @@ static size_t scala_escape(const char *p, char ret_utf8[4])
     return 6;
 }
 
+/* Operators begin a name or follow '_' or each other: my.ns$hash is a class of Clojure or Java. */
 bool fb_rule_scala_escape(struct fb_buf *text)
 {
     struct fb_edit e = {.text = text};
+    const char *behind = text->data;
     char c[4];
 
     for (const char *p = strchr(text->data, '$'); p;) {
         size_t n = scala_escape(p, c);
 
+        if (n > 0 && strspn(p + 2, "0123456789abcdefABCDEF") < 4 && p != behind && p[-1] != '.' &&
+            p[-1] != '_')
+            n = 0;
         if (n > 0)
             fb_edit_replace(&e, (size_t)(p - text->data), n, c);
-        p = strchr(p + (n > 0 ? n : 1), '$');
+        p += n > 0 ? n : 1;
+        behind = n > 0 ? p : behind;
+        p = strchr(p, '$');
     }
     return fb_edit_done(&e);
 }

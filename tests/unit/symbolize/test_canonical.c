@@ -213,6 +213,7 @@ static const struct row {
     {"scala-escape", "com.shop.Box.$plus$plus", "com.shop.Box.++", J},
     {"scala-escape", "scala.collection.immutable.$colon$colon.head",
      "scala.collection.immutable.::.head", J},
+    {"scala-escape", "com.shop.Box.total_$eq", "com.shop.Box.total_=", J},
     {"scala-escape", "com.shop.Box.a$u2192b",
      "com.shop.Box.a\xe2\x86\x92"
      "b",
@@ -470,6 +471,8 @@ static void what_only_looks_like_it_is_kept(void **state)
         "jdk.proxyx.$ProxyOf.f",
         "server/handler",
         "clojure.core/map",
+        "clojure.core$hash.run",
+        "com.shop.Box$at.run",
         "my-ns/handle-it!",
         "$Proxy1x.f",
         "com.shop.CGLIB.f",
