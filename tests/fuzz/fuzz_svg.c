@@ -54,13 +54,15 @@ static void profile_make(struct profile *p, const uint8_t *bytes, size_t n)
     }
 }
 
-/* Characters of XML 1.0, and every '<' begins one of our own elements. */
+/* Characters of XML 1.0, TAB only in the table of functions, and every '<' begins one of our own
+ * elements. */
 static void check(const struct fb_buf *svg)
 {
-    static const char *const ours[] = {"?xml",  "svg",   "/svg",  "title", "/title",
-                                       "desc",  "/desc", "style", "rect",  "text",
-                                       "/text", "g",     "/g",    "/style"};
+    static const char *const ours[] = {"?xml",  "svg",    "/svg",     "title",    "/title", "desc",
+                                       "/desc", "style",  "rect",     "text",     "/text",  "g",
+                                       "/g",    "/style", "metadata", "/metadata"};
     const char *script = strstr(svg->data, "<script><![CDATA[");
+    const char *table = strstr(svg->data, "<metadata class=\"functions\">");
     size_t end = script ? (size_t)(script - svg->data) : 0, at = 0;
 
     if (!script || strstr(script, "]]>") != strstr(script, "]]></script>\n</svg>\n"))
@@ -68,9 +70,9 @@ static void check(const struct fb_buf *svg)
     while (at < end) {
         size_t start = at;
         uint32_t code = fb_utf8_next(svg->data, end, &at);
-        bool is_ours = code != '<';
+        bool is_ours = code != '<', is_tab = table && code == '\t' && svg->data + start > table;
 
-        if ((code < 0x20 && code != '\n') || code == 0xfffe || code == 0xffff ||
+        if ((code < 0x20 && code != '\n' && !is_tab) || code == 0xfffe || code == 0xffff ||
             (code == 0xfffd && at == start + 1))
             abort();
         for (size_t i = 0; !is_ours && i < sizeof ours / sizeof *ours; i++) {
