@@ -189,6 +189,7 @@ static size_t name_frames(struct fb_symbolizer *s, struct fb_profile *p, struct 
     fb_naming_begin(&naming, symbols);
     for (size_t i = 0; i < n; i++)
         missed += !fb_naming_frame(&naming, requests[i].frame) &&
+                  p->frames[requests[i].frame].name == 0 &&
                   !fb_banked_has(&s->banked, requests[i].frame);
     fb_naming_done(&naming);
     return missed;
@@ -207,20 +208,26 @@ static const char *plural(size_t n)
 }
 
 /* A module without a file. */
-static void note_missing(const struct fb_symbolizer *s, const char *reason,
-                         const struct request *requests, size_t n,
+static void note_missing(const struct fb_symbolizer *s, const struct fb_profile *p,
+                         const char *reason, const struct request *requests, size_t n,
                          struct fb_symbolize_report *report)
 {
-    size_t kept = 0;
+    size_t banked = 0, had = 0;
 
-    for (size_t i = 0; i < n; i++)
-        kept += fb_banked_has(&s->banked, requests[i].frame);
-    if (kept == 0)
-        add_note(report, fb_format("%s; %zu address%s without a name", reason, n, plural(n)));
+    for (size_t i = 0; i < n; i++) {
+        banked += fb_banked_has(&s->banked, requests[i].frame);
+        had += p->frames[requests[i].frame].name != 0;
+    }
+    if (had > 0)
+        add_note(report, fb_format("%s; %zu address%s of %zu keep%s the name of before", reason,
+                                   had, plural(had), n, had == 1 ? "s" : ""));
+    else if (banked > 0)
+        add_note(report,
+                 fb_format("%s; %zu address%s of %zu %s the name that was taken while the "
+                           "arm ran, without inlined functions and lines",
+                           reason, banked, plural(banked), n, banked == 1 ? "has" : "have"));
     else
-        add_note(report, fb_format("%s; %zu address%s of %zu %s the name that was taken while the "
-                                   "arm ran, without inlined functions and lines",
-                                   reason, kept, plural(kept), n, kept == 1 ? "has" : "have"));
+        add_note(report, fb_format("%s; %zu address%s without a name", reason, n, plural(n)));
 }
 
 static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
@@ -238,7 +245,7 @@ static void name_module(struct fb_symbolizer *s, struct fb_profile *p,
     known = find_module(s, path, fb_profile_text(p, module->build_id));
 
     if (!known->symbols) {
-        note_missing(s, known->reason, requests, n, report);
+        note_missing(s, p, known->reason, requests, n, report);
         return;
     }
     settle_modules(p, known->symbols, requests, n);

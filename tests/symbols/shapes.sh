@@ -129,6 +129,11 @@ if unshare -rm mount -t tmpfs room room 2> /dev/null; then
     wait $arm
 fi
 
+# The file is gone for good: what was named stays, and it is not said to be without a name.
+symbolize swapped --debug-dir "$work/nothing"
+shows swapped 'burn_one;spin_inlined_\[i\]' 60
+says swapped 'another file than in the run.* keep the name of before'
+
 # From memory only.
 record memfd memfd "$work/one/libburn.so"
 symbolize memfd --debug-dir "$work/ids"
