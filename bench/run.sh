@@ -16,6 +16,12 @@ cpu() {
     for _ in 1 2 3 4 5; do { time "$@" > /dev/null 2>&1; } 2>&1; done |
         awk '{ s = $1 + $2 } NR == 1 || s < best { best = s } END { printf "%.3f", best }'
 }
+# MB resident at most, files that are mapped included.
+memory() {
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$@"
+}
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 wants() { [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " == *" $1 "* ]]; }
 chosen=("$@")
@@ -66,10 +72,7 @@ if wants text; then
         bench_text $kind 200000000 > "$work/text.$kind"
         bench_text "$work/text.$kind"
         fold=$(cpu flamebank fold "$work/text.$kind")
-        memory=$(python3 -c 'import resource, subprocess, sys
-subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' flamebank fold "$work/text.$kind")
-        echo "flamebank fold                 $(ratio 200 "$fold") MB/s of CPU from text to text, $memory MB resident"
+        echo "flamebank fold                 $(ratio 200 "$fold") MB/s of CPU from text to text, $(memory flamebank fold "$work/text.$kind") MB resident"
         flamebank fold "$work/text.$kind" --jobs 2 | cmp -s - <(flamebank fold "$work/text.$kind") &&
             echo "flamebank fold --jobs 2        the same bytes"
         rm "$work/text.$kind"
@@ -84,11 +87,26 @@ if wants binary; then
     "$build/bench/bench_binary"
 fi
 if wants diff; then
-    echo "== diff of two banks of 1,000,000 samples"
-    big
-    fold=$(cpu flamebank fold "$work/a.fbank")
-    diff=$(cpu flamebank diff "$work/a.fbank" "$work/b.fbank")
-    echo "flamebank diff                 $diff s CPU (target: 0.5), $(ratio "$diff" "$fold") x one fold"
+    echo "== diff of two banks of 1,000,000 samples in 50,000 functions, 10 steps (target: 1.0 s of CPU, 200 MB)"
+    for x in a b; do
+        make_bank "$work/own-$x.fbank" samples=1000000 stacks=50000 own=1 hz=99 cores=10 steps=10 \
+            $([ $x = a ] || echo seed=2 codec=1.5)
+    done
+    awk 'BEGIN { print "name\tstart\tend\toffered\tdelivered"
+        for (i = 0; i < 10; i++) printf "%d\t%.0f\t%.0f\t%d\t%d\n", 1000 * (i + 1), 1700000000 + 101 * i,
+            1700000000 + 101 * (i + 1), 1000 * (i + 1), 1000 * (i + 1) }' > "$work/own.tsv"
+    fold=$(cpu flamebank fold "$work/own-a.fbank")
+    both=("$work/own-a.fbank,$work/own.tsv" "$work/own-b.fbank,$work/own.tsv")
+    diff=$(cpu flamebank diff "${both[@]}")
+    echo "flamebank diff                 $diff s CPU, $(ratio "$diff" "$fold") x one fold, $(memory flamebank diff "${both[@]}") MB"
+    rm "$work"/own-?.fbank
+    echo "== diff of two folded files of 200 MB (target: 0.8 s of CPU; inferno-diff-folded 2.3-2.5, without statistics)"
+    bench_text folded 200000000 > "$work/a.folded"
+    awk 'NR % 7 == 0 { $NF++ } { print }' "$work/a.folded" > "$work/b.folded"
+    fold=$(cpu flamebank fold "$work/a.folded")
+    diff=$(cpu flamebank diff "$work/a.folded" "$work/b.folded")
+    echo "flamebank diff                 $diff s CPU, $(ratio "$diff" "$fold") x one fold"
+    rm "$work"/?.folded
 fi
 if wants flame; then
     echo "== flamegraph of a tree of 1,000,000 nodes (1 s of CPU was asked of the picture alone)"
