@@ -112,31 +112,47 @@ bool fb_rule_js_hash(struct fb_buf *text)
     return fb_edit_done(&e);
 }
 
-/* "/srv/venv/lib/python3.11/site-packages/x.py", "/usr/lib/python3.11/json/x.py": where the
- * interpreter stands. */
+/* "/usr/lib/python3.11/json/x.py": where the interpreter stands, and its minor version. */
+static bool cut_python_library(struct fb_buf *text, size_t path)
+{
+    static const char word[] = "/lib/python";
+    struct fb_edit e = {.text = text};
+    const char *p = strstr(text->data + path, word);
+    size_t at, major, minor;
+
+    if (!p || memchr(text->data + path, ' ', (size_t)(p - text->data) - path))
+        return false;
+    at = (size_t)(p - text->data);
+    major = at + sizeof word - 1 + fb_text_digits(text, at + sizeof word - 1);
+    minor = text->data[major] == '.' ? 1 + fb_text_digits(text, major + 1) : 0;
+    if (major == at + sizeof word - 1 || text->data[major + minor] != '/')
+        return false;
+    if (at > path)
+        fb_edit_replace(&e, path, at - path, "");
+    if (minor > 1)
+        fb_edit_replace(&e, major, minor, "");
+    return fb_edit_done(&e);
+}
+
+/* "/srv/venv/lib/python3.11/site-packages/x.py": all in front of "/site-packages". */
 bool fb_rule_python_path(struct fb_buf *text)
 {
     static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
-    const char *cut = NULL, *path = strchr(text->data, '/');
+    const char *path = strchr(text->data, '/');
 
     if (!path || !strstr(path, ".py"))
         return false;
     for (size_t i = 0; i < 2; i++) {
         const char *p = strstr(path, folders[i]);
 
-        if (p && p > path)
-            cut = p + 1;
+        if (p == path || (p && memchr(path, ' ', (size_t)(p - path))))
+            return false;
+        if (p) {
+            fb_text_cut(text, (size_t)(path - text->data), (size_t)(p - path));
+            return true;
+        }
     }
-    if (!cut) {
-        const char *p = strstr(path, "/lib/python");
-
-        if (p && fb_text_is_digit(p[11]) && strchr(p + 11, '/'))
-            cut = strchr(p + 11, '/') + 1;
-    }
-    if (!cut || memchr(path, ' ', (size_t)(cut - path)))
-        return false;
-    fb_text_cut(text, (size_t)(path - text->data), (size_t)(cut - path));
-    return true;
+    return cut_python_library(text, (size_t)(path - text->data));
 }
 
 static size_t levels(const struct fb_buf *text, size_t at)
