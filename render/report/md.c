@@ -44,11 +44,11 @@ static void steps_put(const struct fb_report_input *in, struct fb_buf *out)
 {
     const struct fb_steps *steps = in->diff ? NULL : in->arms[0].steps;
     size_t count = in->diff ? in->diff->steps_count : steps ? steps->count : 0;
-    size_t open = in->diff && count > 0 ? fb_report_headline(in->diff) : SIZE_MAX;
+    size_t open = in->diff && count > 0 ? fb_report_headline(in) : SIZE_MAX;
 
     step_put(in, open, out);
     for (size_t i = 0; i < count; i++) {
-        if (i == open)
+        if (i == open || !fb_report_find(in, in->diff ? FB_REPORT_METRICS : FB_REPORT_LAYERS, i))
             continue;
         folded_begin("Step ", in->diff ? in->diff->steps[i].name : steps->items[i].name, out);
         step_put(in, i, out);

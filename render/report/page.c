@@ -361,7 +361,7 @@ static void steps_json(const struct page *page, struct fb_buf *out)
     size_t count = in->diff ? in->diff->steps_count : steps ? steps->count : 0;
 
     fb_buf_printf(out, "\"headline\":%zu,\"steps\":[",
-                  in->diff && count > 0 ? fb_report_headline(in->diff) : 0);
+                  in->diff && count > 0 ? fb_report_headline(in) : 0);
     for (size_t i = 0; i < count; i++) {
         struct fb_buf health = {0};
 

@@ -97,8 +97,8 @@ void fb_render_report_md(const struct fb_report_input *in,
 bool fb_render_report_svg(const struct fb_report_input *in, enum fb_report_svg which,
                           struct fb_buf *out);
 
-/* The step of a diff that the answer is about: of those that are judged the one with the highest
- * rate, else the last one that is no warm-up. */
-size_t fb_report_headline(const struct fb_diff *diff);
+/* The step of a diff that the answer is about: of those that are shown and judged the one with the
+ * highest rate, else the last one that is no warm-up. */
+size_t fb_report_headline(const struct fb_report_input *in);
 
 #endif

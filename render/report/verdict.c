@@ -18,14 +18,17 @@ const struct fb_table *fb_report_find(const struct fb_report_input *in, enum fb_
     return NULL;
 }
 
-size_t fb_report_headline(const struct fb_diff *diff)
+size_t fb_report_headline(const struct fb_report_input *in)
 {
-    size_t best = SIZE_MAX, last = 0;
+    const struct fb_diff *diff = in->diff;
+    size_t best = SIZE_MAX, last = SIZE_MAX;
 
     for (size_t i = 0; i < diff->steps_count; i++) {
         const struct fb_diff_step *s = &diff->steps[i];
 
-        if (!(s->health & FB_STEP_WARMUP))
+        if (!fb_report_find(in, FB_REPORT_METRICS, i))
+            continue; /* --step left it out */
+        if (last == SIZE_MAX || !(s->health & FB_STEP_WARMUP))
             last = i;
         if (s->denial[0] == '\0' && (best == SIZE_MAX || !(s->offered < diff->steps[best].offered)))
             best = i;
@@ -441,7 +444,7 @@ void fb_report_verdict_put(const struct fb_report_input *in, struct fb_buf *out)
         one_arm_put(in, out);
         return;
     }
-    step = fb_report_headline(in->diff);
+    step = fb_report_headline(in);
     cost_put(in, step, out);
     layers_put(in, step, out);
     rest_put(in, step, out);
@@ -456,7 +459,7 @@ void fb_report_headline_put(const struct fb_report_input *in, struct fb_buf *out
         fb_buf_printf(out, "Profile of %s", in->arms[0].name);
         return;
     }
-    step = fb_report_headline(in->diff);
+    step = fb_report_headline(in);
     t = fb_report_find(in, FB_REPORT_METRICS, step);
     row = row_of(t, "metric", "CPU per request");
     if (row == SIZE_MAX)
