@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Frames of one run that the other lacks: one_sided.py FLAMEBANK A.fbank B.fbank UNDER [OPTION...]
 
-Of both runs, the stacks with a frame that contains UNDER count. A frame is one-sided if it has a fortieth of a run's
-samples there, at least 12, and the other run has none; each is printed with its samples. Two runs that did the same
-work have such a frame only where its name differs: were it equally likely in both, 12 samples against none would be
-one case in 4,000, a fortieth of a usual run one in a million. Names that say what made them, in one run only, are what
-the caller asks for with --raw-names."""
+Of both runs, the stacks with a frame that contains UNDER count. A frame is one-sided if it has a tenth of a run's
+samples there, 25 at least, and the other run has none; each is printed with its samples. Two runs that did the same
+work have such a frame only where its name differs: were it equally likely in both, that would be one case in 30
+million. Names that say what made them, in one run only, are what the caller asks for with --raw-names."""
 import collections
 import subprocess
 import sys
@@ -35,7 +34,7 @@ def main():
         sys.exit(f'{a}: {all_left} samples, {b}: {all_right}: 100 were expected')
     for mine, others, total, bank in ((left, right, all_left, a), (right, left, all_right, b)):
         for frame, weight in mine.most_common():
-            if weight >= max(12, total / 40) and frame not in others:
+            if weight >= max(25, total / 10) and frame not in others:
                 print(f'{bank}: {weight} of {total} samples in {frame}')
 
 
