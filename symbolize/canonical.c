@@ -33,7 +33,8 @@ enum {
      : (c) == 0x7f ? 37                                                                            \
                    : 36)
 #define HAS(c)     (UINT64_C(1) << CLASS(c))
-#define FOUR(c)    CLASS(c), CLASS((c) + 1), CLASS((c) + 2), CLASS((c) + 3)
+#define BYTE(c)    ((uint8_t)(CLASS(c)))
+#define FOUR(c)    BYTE(c), BYTE((c) + 1), BYTE((c) + 2), BYTE((c) + 3)
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 #define ALL_OF(c)  SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)
 
