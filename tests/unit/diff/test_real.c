@@ -205,6 +205,28 @@ static size_t count_diffs(const struct fb_diff_row *rows, size_t count, size_t *
     return diffs;
 }
 
+static size_t count_claims(const struct fb_diff_row *rows, size_t count)
+{
+    size_t claims = 0;
+
+    for (size_t i = 0; i < count; i++)
+        claims += rows[i].verdict != FB_VERDICT_NONE && rows[i].verdict != FB_VERDICT_NOT_SEEN &&
+                  rows[i].verdict != FB_VERDICT_BURSTY;
+    return claims;
+}
+
+/* A window in which the machine's speed moved has no verdict on ms; shares do not depend on it. */
+static void unsteady_check(const struct world *w, const struct fb_diff_step *s)
+{
+    unsigned health = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        health |= w->arms[i].steps->items[0].health;
+    print_message("  %s\n", health & FB_STEP_UNSTEADY ? "UNSTEADY" : "steady");
+    if (health & FB_STEP_UNSTEADY)
+        assert_false(s->on_ms);
+}
+
 /* DIFF layers of pairs alike: no more than 5 % at the binomial 99 % bound. */
 static void alike_check(const char *const pairs[][2], size_t count, bool is_jvm)
 {
@@ -218,6 +240,9 @@ static void alike_check(const char *const pairs[][2], size_t count, bool is_jvm)
         print_message("%s against %s%s\n", pairs[i][0], pairs[i][1],
                       s->on_ms ? ", by ms" : ", by share");
         print_rows(s->layers, s->layers_count);
+        if (is_jvm) /* one pair of JVM arms ranks frames and judges none */
+            assert_int_equal(count_claims(s->frames, s->frames_count), 0);
+        unsteady_check(&w, s);
         layer_diffs += count_diffs(s->layers, s->layers_count, &layers);
         frame_diffs += count_diffs(s->frames, s->frames_count, &frames);
         world_done(&w, diff);
@@ -252,6 +277,35 @@ static void jvm_runs_alike_stay_within_the_stated_error_rate(void **state)
     (void)state;
     skip_without_runs();
     alike_check(pairs, 4, true);
+}
+
+/* Two runs against two, each side with one of either setting: nothing differs, and of the frames no
+ * more than two are false. */
+static void two_jvm_pairs_alike_have_two_false_frames_at_most(void **state)
+{
+    static const char *const sides[][4] = {{"rest/C1", "rest/V1", "rest/C2", "rest/V2"},
+                                           {"rest/C1", "rest/V2", "rest/C2", "rest/V1"},
+                                           {"rest/K1", "rest/J1", "rest/K2", "rest/J2"},
+                                           {"rest/K1", "rest/J2", "rest/K2", "rest/J1"}};
+
+    (void)state;
+    skip_without_runs();
+    for (size_t i = 0; i < 4; i++) {
+        size_t judged = 0, diffs;
+        struct fb_diff *diff;
+        struct world w;
+
+        world_init(&w, jvm_rules);
+        for (size_t k = 0; k < 4; k++)
+            run_add(&w, sides[i][k], k >= 2);
+        diff = world_diff(&w, &(struct fb_diff_options){.frames_max = 1000, .is_jvm = true});
+        diffs = count_diffs(diff->steps[0].frames, diff->steps[0].frames_count, &judged);
+        print_message("%s %s against %s %s: %zu DIFF of %zu frames\n", sides[i][0], sides[i][1],
+                      sides[i][2], sides[i][3], diffs, judged);
+        assert_true(judged >= 50);
+        assert_true(diffs <= 2);
+        world_done(&w, diff);
+    }
 }
 
 /* sendfile off: what was spliced is copied.  Every A/B pair says so. */
@@ -296,6 +350,7 @@ static void two_pairs_find_it_too(void **state)
     assert_int_equal(diff->pairs, 2);
     assert_int_equal(copy->verdict, FB_VERDICT_DIFF);
     assert_true(copy->change > 0.5);
+    assert_int_equal(world_layer(diff, 0, "network")->verdict, FB_VERDICT_DIFF);
     world_done(&w, diff);
 }
 
@@ -357,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_alike_stay_within_the_stated_error_rate),
         cmocka_unit_test(jvm_runs_alike_stay_within_the_stated_error_rate),
+        cmocka_unit_test(two_jvm_pairs_alike_have_two_false_frames_at_most),
         cmocka_unit_test(sendfile_off_is_found_as_copying),
         cmocka_unit_test(two_pairs_find_it_too),
         cmocka_unit_test(more_json_is_found_at_its_boundary_where_the_leaf_layer_misleads),
