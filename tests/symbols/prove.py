@@ -83,12 +83,12 @@ CLASSES = {
     "same": (SAME, ""),
     "line": (LINE, "functions are the same, a line is not"),
     "alias": (SAME, "another name of the same address, by our rule (docs/symbols.md)"),
-    "part": (SAME, "ours names the part (.cold) that llvm-symbolizer, which reads no symbol table of "
-                   "a debug file, does not"),
+    "part": (SAME, "ours names the part (.cold, .isra) that DWARF, or a stripped file's symbols, do not"),
     "no name there": (EXPLAINED, "llvm-symbolizer has no name"),
     "data": (EXPLAINED, "a data object in a section of code, which llvm-symbolizer names as if it ran"),
     "label": (EXPLAINED, "a label without size within or behind a function that has one"),
     "shared part": (EXPLAINED, "llvm-symbolizer reads no names from the file that dwz made"),
+    "gap": (EXPLAINED, "between functions, where addr2line names the one before"),
     "function": (WRONG, "another function"),
     "inline chain": (WRONG, "another chain"),
 }
@@ -104,6 +104,8 @@ def classify(ours, theirs, symbols):
     if len(mine) == len(other) and "??" in other and all(
             b in (a, "??") or symbols.are_aliases(a, b) for a, b in zip(mine, other)):
         return "shared part"
+    if mine == ["??"] and all(place_of(b) == ("??", "0") for _, b in theirs):
+        return "gap"
     if mine[:-1] != other[:-1]:
         return "inline chain"
     if symbols.are_aliases(mine[-1], other[-1]):
@@ -147,7 +149,7 @@ def main():
     least = float(sys.argv[4]) if len(sys.argv) > 4 else 99.5
     wanted = addresses(path, count)
     ours = answers([places, path], wanted)
-    theirs = answers([os.environ.get("LLVM_SYMBOLIZER", "llvm-symbolizer"), "--no-demangle", "--output-style=LLVM", "-e", path], wanted)
+    theirs = oracle(path, wanted)
     symbols = Symbols(path)
     counts, examples = collections.Counter(), {}
     for at, a, b in zip(wanted, ours, theirs):

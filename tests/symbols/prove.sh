@@ -12,8 +12,8 @@ rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 3
 fail=0
 base="-O2 -std=c++17"
 
-prove() { # FILE COUNT
-    timeout 120 python3 "$here/prove.py" "$places" "$1" "$2" || { echo "prove.sh: $1 differs"; fail=1; }
+prove() { # FILE COUNT [LEAST]
+    timeout 120 python3 "$here/prove.py" "$places" "$1" "$2" "${3:-99.5}" || { echo "prove.sh: $1 differs"; fail=1; }
 }
 
 # build NAME COMPILER FLAG...
@@ -32,7 +32,11 @@ have() {
 
 case $what in
 templates)
-    g++ $base -g "$here/templates.cc" -o templates && prove templates 1500
+    # addr2line calls a function without a linkage name by the one before it: half a per cent.
+    least=99.5
+    command -v llvm-symbolizer > /dev/null || least=98
+    g++ $base -g "$here/templates.cc" -o templates || exit 3
+    prove templates 1500 $least
     ;;
 variants)
     have llvm-symbolizer || exit 77
