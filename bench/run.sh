@@ -171,7 +171,7 @@ if wants symbols; then
         echo 'return all; }'
     } > "$work/inlines/main.cc"
     g++ -g "$work/inlines/main.cc" "$work"/inlines/*.o -o "$work/inlines/program"
-    "$build/bench/bench_symbols" "$work/inlines/program" 0.34
+    bench_symbols "$work/inlines/program" 0.34
 fi
 if wants layers; then
     echo "== layers: 100,000 distinct frames x 40 rules, and 1,000,000 samples into layers"
