@@ -19,11 +19,11 @@
  * What is compressed (MiniDebugInfo) is not read: that needs a library.
  *
  * What it may cost.  For 1,000 addresses a table of 58,000 symbols takes
- * some 2 ms of CPU, tables of 185,000 some 7.  The first look is after two seconds, then after 10, 30 and
- * every 60, where something new was met and what was spent is within 2 ms and
- * 0.2 % of the process's CPU time; the last one is at the end of the process.  A look takes
- * 40 ms of CPU at most, and keeps a process that ends waiting for 150 ms at most.  What it does not
- * reach has its address, and no name; so has a module that was unloaded before. */
+ * some 2 ms of CPU, tables of 185,000 some 7.  The first look is after two seconds, then after 10,
+ * 30 and every 60, where something new was met and what was spent is within 2 ms and 0.2 % of the
+ * process's CPU time; the last one is at the end of the process.  A look takes 40 ms of CPU at
+ * most, and keeps a process that ends waiting for 150 ms at most.  What it does not reach has its
+ * address, and no name; so has a module that was unloaded before. */
 #ifndef FB_SAMPLER_MODULE_NAMES_H
 #define FB_SAMPLER_MODULE_NAMES_H
 
