@@ -302,7 +302,7 @@ void fb_writer_flush(struct fb_writer *w, enum fb_flush why)
     }
     fb_writer_threads_free(w);
     if (!w->quiet) {
-        fb_writer_jvm_tell(w);
+        fb_writer_jvm_tell(w, last);
         counters_write(w, whole);
         fb_writer_budget_look(w);
     }

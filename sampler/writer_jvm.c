@@ -235,14 +235,18 @@ static void manifest_put(struct fb_writer *w)
         w->sink.crc_table, &w->misc);
 }
 
-void fb_writer_jvm_tell(struct fb_writer *w)
+void fb_writer_jvm_tell(struct fb_writer *w, bool last)
 {
     const char *why;
     enum fb_jvm_state state = fb_jvm_state(&why);
 
     if (state == FB_JVM_WALKED)
         fb_jvm_names_prepare();
-    if (w->jvm.told == state || (state != FB_JVM_WALKED && state != FB_JVM_REFUSED))
+    if (last && state == FB_JVM_COMING)
+        why = "was not ready before the program ended";
+    else if (state != FB_JVM_WALKED && state != FB_JVM_REFUSED)
+        return;
+    if (w->jvm.told == state)
         return;
     fb_chunk_begin(&w->misc, w->misc.memory, w->misc.size);
     if (state == FB_JVM_WALKED)

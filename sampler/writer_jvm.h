@@ -34,9 +34,9 @@ uint32_t fb_writer_jvm_frame(struct fb_writer *w, uint64_t word);
 /* Whether the word is the border between a virtual thread and its carrier, which is below. */
 bool fb_writer_jvm_is_border(uint64_t word);
 
-/* At each flush: tells the manifest of a JVM that has come, once, and has memory ready for names.
- */
-void fb_writer_jvm_tell(struct fb_writer *w);
+/* At each flush: tells the manifest of a JVM that has come, once, and has memory ready for names;
+ * at the last one also of a JVM that was still not there. */
+void fb_writer_jvm_tell(struct fb_writer *w, bool last);
 
 /* Strings are to be given out anew. */
 void fb_writer_jvm_forget(struct fb_writer *w);

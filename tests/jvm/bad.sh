@@ -77,6 +77,17 @@ looked_into() {
     [ "$(fact "$(ls banks/*)" manifest.jvm.walk)" = yes ] || fail "$(cat err)"
 }
 
+# A program that ends while its JVM makes itself.
+never_ready() {
+    local home status=0
+    home=$(jdk 25) || home=$(jdk 17) || skip "no JDK 17 or 25"
+    FLAMEBANK_LIBRARY=$library "$flamebank" record -o banks/java.fbank -- "$home/bin/java" -XX:+NoFlagOfThisName \
+        > out 2> err || status=$?
+    [ $status = 1 ] && grep -q NoFlagOfThisName out err || fail "status $status: $(cat out err)"
+    [ "$(fact banks/java.fbank manifest.jvm.walk)" = "was not ready before the program ended" ] ||
+        fail "jvm.walk: $(fact banks/java.fbank manifest.jvm.walk)"
+}
+
 damaged() { # HOW SENTENCES FRAME
     local release home
     for release in 17 25; do
