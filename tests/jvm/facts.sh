@@ -177,19 +177,24 @@ manifest_of_a_jvm() {
     expect heap "$(manifest jvm.heap_initial_bytes)" '^67108864$'
     expect heap "$(manifest jvm.heap_max_bytes)" '^268435456$'
     expect flag "$(manifest jvm.flag.TieredStopAtLevel)" '^1 \(command line\)$'
+    expect jars "$(manifest jvm.jars)" '^0$' # a folder is none
     expect agents "$(manifest jvm.agents)" '^1$'
     expect agent "$(manifest jvm.agent.1)" '^-agentlib:jdwp=crc32:[0-9a-f]{8}$'
     expect command "$(manifest jvm.command)" '^Named 2'
     expect nonsafepoints "$(manifest jvm.nonsafepoints)" '^set by the sampler$'
     expect counters "$(manifest jvm.counters)" '^yes$'
-    # Off by a variable, by the user's word, and where a flag came from.
-    JAVA_TOOL_OPTIONS=-XX:-UsePerfData FLAMEBANK_JVM_NONSAFEPOINTS=0 timed 60 "$java_home/bin/java" -cp classes \
+    # Off by a variable, by the user's word, and where a flag came from; a jar by its bytes.
+    python3 -c 'import sys, zipfile; zipfile.ZipFile("named.jar", "w").write(sys.argv[1], "Named.class")' \
+        classes/Named.class
+    JAVA_TOOL_OPTIONS=-XX:-UsePerfData FLAMEBANK_JVM_NONSAFEPOINTS=0 timed 60 "$java_home/bin/java" -cp classes:named.jar \
         Named 1.2 > out 2> err || fail "$(cat err)"
     bank=$(ls -t banks/* | head -1)
     expect nonsafepoints "$(manifest jvm.nonsafepoints)" 'FLAMEBANK_JVM_NONSAFEPOINTS=0'
     expect flag "$(manifest jvm.flag.UsePerfData)" '^false \(environment\)$'
     expect counters "$(manifest jvm.counters)" '^no \(-XX:-UsePerfData\)$'
     expect agents "$(manifest jvm.agents)" '^0$'
+    expect jars "$(manifest jvm.jars)" '^1$'
+    expect jar "$(manifest jvm.jar.1)" "^/.*/named\.jar $(stat -c %s named.jar) crc32:[0-9a-f]{8}$"
     named 1.2 -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints
     expect nonsafepoints "$(manifest jvm.nonsafepoints)" 'the user has set it'
 }
