@@ -169,6 +169,12 @@ static bool run_cxx(const char *mangled, struct sink *sink)
 
 /* ---- Rust ---- */
 
+/* Its own mangling, or a C++ name with a hash of 16 digits. */
+static bool may_be_rust(const char *mangled)
+{
+    return mangled[1] == 'R' || (mangled[1] == 'Z' && strstr(mangled, "17h") != NULL);
+}
+
 static bool run_rust(const char *mangled, struct sink *sink)
 {
     sink->text.len = 0;
@@ -240,7 +246,7 @@ static bool run_d(const char *mangled, struct sink *sink)
 static bool demangle(const char *mangled, struct fb_buf *out)
 {
     struct sink sink = {.text = {.max = OUTPUT_MAX}};
-    bool done = mangled[1] != 'D' && run_rust(mangled, &sink);
+    bool done = may_be_rust(mangled) && run_rust(mangled, &sink);
 
     if (!done && !sink.text.overflow && mangled[1] == 'Z')
         done = run_cxx(mangled, &sink);
