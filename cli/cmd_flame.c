@@ -36,6 +36,15 @@ static char *subtitle_of(const struct fb_arm *arm, const struct fb_step *step, d
 
 /* ---- one profile ---- */
 
+/* The file's suffix says which of the two it is. */
+static bool is_page(const struct fb_args *args)
+{
+    const char *path = fb_args_get(args, "output");
+    size_t n = strlen(path);
+
+    return n > 5 && strcmp(path + n - 5, ".html") == 0;
+}
+
 struct asked { /* whose intervals are wanted */
     const struct fb_args *args;
     const struct fb_view *view;
@@ -56,6 +65,15 @@ static char *title_of(const struct fb_args *args, const struct fb_view *view,
                                       : fb_view_title(view, 0, step);
 }
 
+static void flame_put(const struct fb_args *args, const struct fb_flame_input *in,
+                      struct fb_buf *out)
+{
+    if (is_page(args))
+        fb_render_flame_html(in, NULL, FB_VERSION, out);
+    else
+        fb_render_flame_svg(in, out);
+}
+
 /* The same samples in the tree that is turned. */
 static void draw_turned(const struct fb_args *args, struct fb_view *view, unsigned how,
                         const struct fb_flame_input *straight, struct fb_buf *out)
@@ -74,7 +92,7 @@ static void draw_turned(const struct fb_args *args, struct fb_view *view, unsign
         before.layer_of_node = turn.layer_of_node;
         in.before_turn = how & FB_TURN_REVERSE ? &before : NULL;
         in.is_turned = how & FB_TURN_REVERSE;
-        fb_render_flame_svg(&in, out);
+        flame_put(args, &in, out);
         free(weights);
     }
     fb_flame_turn_swap(&turn, view);
@@ -112,7 +130,7 @@ static enum fb_status draw_one(const struct fb_args *args, struct fb_view *view,
     if (how)
         draw_turned(args, view, how, in, out);
     else
-        fb_render_flame_svg(in, out);
+        flame_put(args, in, out);
     free(title);
     free(subtitle);
     free(weights);
@@ -180,7 +198,10 @@ static enum fb_status draw_diff(const struct fb_args *args, const struct fb_view
             diff_subtitle(step == SIZE_MAX ? NULL : &pair.diff->steps[step], &nodes, in->unit);
         in->title = title;
         in->subtitle = subtitle;
-        fb_render_diff_svg(in, &nodes, out);
+        if (is_page(args))
+            fb_render_flame_html(in, &nodes, FB_VERSION, out);
+        else
+            fb_render_diff_svg(in, &nodes, out);
         free(title);
         free(subtitle);
         fb_diff_nodes_done(&nodes);
@@ -278,8 +299,9 @@ static int run(const struct fb_args *args)
     size_t n = path ? strlen(path) : 0;
     int status;
 
-    if (!path || (strcmp(path, "-") != 0 && (n < 4 || strcmp(path + n - 4, ".svg") != 0))) {
-        fb_say("'-o OUT.svg' was expected (or '-o -')");
+    if (!path || (strcmp(path, "-") != 0 && (n < 4 || strcmp(path + n - 4, ".svg") != 0) &&
+                  !is_page(args))) {
+        fb_say("'-o OUT.svg' or '-o OUT.html' was expected (or '-o -', an SVG)");
         return FB_EXIT_USAGE;
     }
     if (check_single(args, &err) != FB_OK || check_color(args, &color, &err) != FB_OK ||
@@ -291,14 +313,15 @@ static int run(const struct fb_args *args)
 }
 
 static const struct fb_option options[] = {
-    {"output", 'o', "OUT.svg", "where to; '-' is standard output"},
+    {"output", 'o', "OUT",
+     "OUT.svg, or OUT.html with the whole tree; '-' is an SVG on standard output"},
     {"icicle", 0, NULL, "the root on top"},
     {"reverse", 0, NULL, "from the leaves: callers stand on what they called"},
     {"bottom-up", 0, NULL, "the same as --reverse"},
     {"merge", 0, NULL, "a function that calls itself is one frame"},
     {"color-by", 0, "WHAT", "of one profile: layer (default), kind, module, package or tier"},
     {"title", 0, "TEXT", "instead of the files' names"},
-    {"nodes", 0, "N", "frames drawn at most (20000), the rest is summed up as 'other'"},
+    {"nodes", 0, "N", "frames in the file at most (SVG 20000, HTML all), the rest is 'other'"},
     {"vs", 0, NULL, "what is before it are controls, what is after it variants"},
     FB_OPTIONS_RULES,
     FB_OPTIONS_WINDOW,
@@ -309,13 +332,16 @@ static const struct fb_option options[] = {
 
 const struct fb_command fb_command_flame = {
     .name = "flame",
-    .usage = "FILE -o OUT.svg | CONTROL VARIANT -o OUT.svg",
+    .usage = "FILE -o OUT.svg|OUT.html | CONTROL VARIANT -o OUT.svg|OUT.html",
     .what = "an interactive flamegraph, or the difference of two arms",
     .text = "One profile gives a flamegraph coloured by layer. Two arms give their difference over "
             "the union of both trees: blue is less, orange is more, grey is a change that cannot "
             "be told from noise; frames that vanished or are new are drawn too. With --reverse the "
             "leaves are at the root, each with the share of its callers. The SVG needs "
-            "nothing else and can be read without scripts.",
+            "nothing else and can be read without scripts.\n\n"
+            "The SVG has the widest 20,000 frames and sums up the others. OUT.html has the whole "
+            "tree, however large: what can be seen is drawn, all of it is searched, and the stacks "
+            "can be downloaded from it. It fetches nothing either, but it needs its script.",
     .options = options,
     .repeats = "steps plan clock-offset",
     .example = "flamebank flame control.fbank,control.tsv variant.fbank,variant.tsv -o diff.svg",

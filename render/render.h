@@ -272,7 +272,7 @@ struct fb_flame_input {
     double ms_per_request; /* of the whole picture; NAN unknown                     */
     double cores;          /* NAN unknown                                           */
     bool is_icicle;        /* root at the top                                       */
-    size_t nodes_max;      /* drawn at most; 0: 20000; the rest is in `other (n frames)` */
+    size_t nodes_max;      /* drawn at most; 0: 20000 (a page: all); the rest is in `other`  */
     enum fb_flame_color color;
     bool is_turned; /* callers stand on what they called */
     /* Of one profile that is turned: the same before that, for the legend; else NULL. */
@@ -290,6 +290,11 @@ void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out);
  * names, layers, title; `nodes` the amounts. */
 void fb_render_diff_svg(const struct fb_flame_input *in, const struct fb_diff_nodes *nodes,
                         struct fb_buf *out);
+
+/* Either of them (nodes NULL: of one profile) as an HTML page that holds the whole tree, or its
+ * nodes_max widest nodes: it draws what can be seen and searches all. */
+void fb_render_flame_html(const struct fb_flame_input *in, const struct fb_diff_nodes *nodes,
+                          const char *version, struct fb_buf *out);
 
 #include "render/report/report.h"
 

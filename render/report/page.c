@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "render/palette.h"
+#include "render/report/shell.h"
 #include "render/report/time.h"
 #include "render/report/verdict.h"
-
-extern const unsigned char fb_report_css[], fb_report_js_data[], fb_report_js_tables[],
-    fb_report_js_flame[], fb_report_js_graph[], fb_report_js_time[], fb_report_js_main[];
-extern const unsigned long fb_report_css_size, fb_report_js_data_size, fb_report_js_tables_size,
-    fb_report_js_flame_size, fb_report_js_graph_size, fb_report_js_time_size,
-    fb_report_js_main_size;
 
 struct page {
     const struct fb_report_input *in;
@@ -23,7 +17,7 @@ struct page {
     struct fb_buf *out;
 };
 
-/* ---- style and script ---- */
+/* ---- style ---- */
 
 static struct fb_tint tint_of(const struct fb_layers *layers, size_t i)
 {
@@ -32,37 +26,13 @@ static struct fb_tint tint_of(const struct fb_layers *layers, size_t i)
 
 static void style_make(const struct fb_report_input *in, struct fb_buf *out)
 {
-    fb_buf_add(out, fb_report_css, fb_report_css_size);
-    for (size_t i = 0; in->layers && i < fb_layers_count(in->layers); i++) {
-        struct fb_tint t = tint_of(in->layers, i);
+    size_t count = in->layers ? fb_layers_count(in->layers) : 0;
+    struct fb_tint *tints = fb_alloc_array(count, sizeof *tints);
 
-        fb_buf_printf(out, ".L%zu{--f:%s;--t:%s}\n", i, t.fill, t.text);
-    }
-    for (int i = 0; i < FB_CHANGE_COUNT; i++)
-        fb_buf_printf(out, ".D%d{--f:%s;--t:%s}\n", i, fb_palette_changes[i].fill,
-                      fb_palette_changes[i].text);
-    fb_buf_puts(out, "@media(prefers-color-scheme:dark){\n");
-    for (size_t i = 0; in->layers && i < fb_layers_count(in->layers); i++) {
-        struct fb_tint t = tint_of(in->layers, i);
-
-        fb_buf_printf(out, ".L%zu{--f:%s;--t:%s}\n", i, t.dark_fill, t.dark_text);
-    }
-    for (int i = 0; i < FB_CHANGE_COUNT; i++)
-        fb_buf_printf(out, ".D%d{--f:%s;--t:%s}\n", i, fb_palette_changes[i].dark_fill,
-                      fb_palette_changes[i].dark_text);
-    fb_buf_puts(out, "}\n");
-}
-
-static void script_make(struct fb_buf *out)
-{
-    fb_buf_puts(out, "(function(){\"use strict\";\n");
-    fb_buf_add(out, fb_report_js_data, fb_report_js_data_size);
-    fb_buf_add(out, fb_report_js_tables, fb_report_js_tables_size);
-    fb_buf_add(out, fb_report_js_flame, fb_report_js_flame_size);
-    fb_buf_add(out, fb_report_js_graph, fb_report_js_graph_size);
-    fb_buf_add(out, fb_report_js_time, fb_report_js_time_size);
-    fb_buf_add(out, fb_report_js_main, fb_report_js_main_size);
-    fb_buf_puts(out, "})();\n");
+    for (size_t i = 0; i < count; i++)
+        tints[i] = tint_of(in->layers, i);
+    fb_shell_style(tints, count, out);
+    free(tints);
 }
 
 /* The name of an arm in headings: of several runs the first, and how many more. */
@@ -88,27 +58,6 @@ static char *title_of(const struct fb_report_input *in)
         return fb_strdup(in->title);
     fb_report_headline_put(in, &text);
     return fb_buf_take(&text);
-}
-
-static void head_put(struct page *page, const char *title, const struct fb_buf *style,
-                     const struct fb_buf *script)
-{
-    struct fb_buf *out = page->out;
-
-    fb_buf_puts(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                     "script-src 'sha256-");
-    fb_html_sha256(out, script->data, script->len);
-    fb_buf_puts(out, "'; style-src 'sha256-");
-    fb_html_sha256(out, style->data, style->len);
-    fb_buf_puts(out, "'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                     "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    fb_html_text(out, title);
-    fb_buf_puts(out, "</title>\n<style>");
-    fb_buf_add(out, style->data, style->len);
-    fb_buf_puts(out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
 /* ---- the parts ---- */
@@ -470,16 +419,14 @@ void fb_render_report_html(const struct fb_report_input *in, struct fb_buf *out)
     char *title = title_of(in);
 
     style_make(in, &style);
-    script_make(&script);
+    fb_shell_script(&script);
     page.pictures = fb_report_pictures_make(in, &page.pictures_count);
     fb_report_tree_init(&page.tree, in, page.pictures, page.pictures_count);
-    head_put(&page, title, &style, &script);
+    fb_shell_begin(out, title, &style, &script);
     body_put(&page, title);
     model_put(&page);
     tables_put(&page);
-    fb_buf_puts(out, "<script>");
-    fb_buf_add(out, script.data, script.len);
-    fb_buf_puts(out, "</script>\n</body>\n</html>\n");
+    fb_shell_end(out, &script);
     fb_report_tree_done(&page.tree);
     fb_report_pictures_free(page.pictures, page.pictures_count);
     fb_buf_done(&style);

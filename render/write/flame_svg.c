@@ -6,15 +6,10 @@
 
 #include "base/vec.h"
 #include "render/flame_classes.h"
+#include "render/flame_intervals.h"
 #include "render/flame_layout.h"
 #include "render/render.h"
 #include "render/svg.h"
-
-/* Weights that are no whole numbers (shares) are drawn in parts of 10^9. */
-#define PARTS 1e9
-
-/* Boxes that get an interval: the widest. */
-enum { INTERVALS_MOST = 3000 };
 
 struct picture {
     const struct fb_flame_input *in;
@@ -27,24 +22,12 @@ struct picture {
     struct fb_svg svg;
 };
 
-static double find_scale(const struct fb_calltree_weight *weights, size_t count)
-{
-    double sum = 0;
-    bool is_whole = true;
-
-    for (size_t i = 0; i < count; i++) {
-        sum += weights[i].weight;
-        is_whole &= fabs(weights[i].weight - nearbyint(weights[i].weight)) < 1e-6;
-    }
-    return is_whole || !(sum > 0) ? 1 : PARTS / sum;
-}
-
 static void layout_make(struct picture *p)
 {
     size_t count = 0;
     struct fb_flame_weight *list = fb_alloc_array(p->in->weights_count, sizeof *list);
 
-    p->scale = find_scale(p->in->weights, p->in->weights_count);
+    p->scale = fb_flame_scale(p->in->weights, p->in->weights_count);
     for (size_t i = 0; i < p->in->weights_count; i++) {
         const struct fb_calltree_weight *w = &p->in->weights[i];
         uint64_t width = w->weight > 0 ? (uint64_t)llround(w->weight * p->scale) : 0;
@@ -61,68 +44,6 @@ static void layout_make(struct picture *p)
                         .boxes_max = p->in->nodes_max ? p->in->nodes_max : FB_SVG_BOXES_DEFAULT,
                     });
     free(list);
-}
-
-/* ---- intervals ---- */
-
-struct wanted {
-    uint32_t node, box;
-    uint64_t width;
-};
-
-static int wanted_by_width(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
-
-    if (x->width != y->width)
-        return x->width < y->width ? 1 : -1;
-    return x->box < y->box ? -1 : x->box > y->box;
-}
-
-static int wanted_by_node(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
-
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static void intervals_ask(struct picture *p)
-{
-    size_t n = p->layout.count, count = 0;
-    struct wanted *wanted;
-    uint32_t *nodes;
-    double *lo, *hi;
-
-    if (!p->in->intervals || p->layout.width == 0)
-        return;
-    wanted = fb_alloc_array(n, sizeof *wanted);
-    for (size_t i = 1; i < n; i++)
-        if (!p->layout.boxes[i].hidden)
-            wanted[count++] =
-                (struct wanted){p->layout.boxes[i].node, (uint32_t)i, p->layout.boxes[i].width};
-    qsort(wanted, count, sizeof *wanted, wanted_by_width);
-    count = count < INTERVALS_MOST ? count : INTERVALS_MOST;
-    qsort(wanted, count, sizeof *wanted, wanted_by_node);
-    nodes = fb_alloc_array(count, sizeof *nodes);
-    lo = fb_alloc_array(count, sizeof *lo);
-    hi = fb_alloc_array(count, sizeof *hi);
-    p->lo = fb_alloc_array(n, sizeof *p->lo);
-    p->hi = fb_alloc_array(n, sizeof *p->hi);
-    for (size_t i = 0; i < count; i++) {
-        nodes[i] = wanted[i].node;
-        lo[i] = hi[i] = NAN;
-    }
-    for (size_t i = 0; i < n; i++)
-        p->lo[i] = p->hi[i] = NAN;
-    p->in->intervals(p->in->intervals_arg, nodes, count, lo, hi);
-    for (size_t i = 0; i < count; i++) {
-        p->lo[wanted[i].box] = lo[i];
-        p->hi[wanted[i].box] = hi[i];
-    }
-    free(wanted);
-    free(nodes);
-    free(lo);
-    free(hi);
 }
 
 static bool has_interval(const struct picture *p, size_t box)
@@ -299,7 +220,7 @@ void fb_render_flame_svg(const struct fb_flame_input *in, struct fb_buf *out)
     fb_flame_classes_init(&p.classes, in);
     layout_make(&p);
     fb_flame_classes_legend(&p.classes, in, &p.layout);
-    intervals_ask(&p);
+    fb_flame_intervals(in, &p.layout, &p.lo, &p.hi);
     facts = facts_make(&p);
     what = fb_format("A flame graph: each box is a function, as wide as its share of the samples, "
                      "on the function that %s; colours are %ss.",

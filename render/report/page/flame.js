@@ -3,6 +3,13 @@
  * the colour and a suffix for the label. */
 var LEVELS = [0.10, 0.25, 0.50], GREY = 0, GONE = 5, NEW = 10, UNTESTED = 11;
 
+/* A weight in its unit: a page of one picture has those that are no whole numbers in parts. */
+function weightText(model, side, v) {
+  var scale = model.flame ? model.flame.scale[side] : 1;
+  return scale === 1 ? count(v) : (v / scale).toPrecision(6).replace(/\.?0+$/, "");
+}
+function selfWord(model) { return model.flame ? model.flame.self : "self"; }
+
 function Single(tree, self, about) {
   this.tree = tree;
   this.self = self;
@@ -10,17 +17,24 @@ function Single(tree, self, about) {
   this.about = about; /* { label, ms } */
   this.isDiff = false;
 }
-Single.prototype.classOf = function (i) { return this.tree.layer[i] < 0 ? "" : "L" + this.tree.layer[i]; };
+Single.prototype.classOf = function (i) {
+  var classes = this.tree.model.flame && this.tree.model.flame.classes;
+  if (classes) return this.tree.fn[i] < 0 ? "" : "L" + classes[this.tree.fn[i]];
+  return this.tree.layer[i] < 0 ? "" : "L" + this.tree.layer[i];
+};
 Single.prototype.suffix = function () { return ""; };
+Single.prototype.weight = function (v) { return weightText(this.tree.model, this.about.side || 0, v) + " " + this.tree.model.unit; };
 Single.prototype.amount = function (v) {
-  var all = this.total[0], ms = this.about.ms;
-  return percent(v, all) + " · " + count(v) + " " + this.tree.model.unit +
-    (ms !== null && ms !== undefined && all > 0 ? " · " + (ms * v / all).toPrecision(4) + " ms per request" : "");
+  var all = this.total[0], ms = this.about.ms, cores = this.about.cores;
+  return percent(v, all) + " · " + this.weight(v) +
+    (ms !== null && ms !== undefined && all > 0 ? " · " + (ms * v / all).toPrecision(4) + " ms per request" : "") +
+    (cores !== null && cores !== undefined && all > 0 ? " · " + (cores * v / all).toPrecision(3) + " cores" : "");
 };
 Single.prototype.details = function (i, zoom) {
   var lines = ["inclusive " + this.amount(this.total[i]) +
     (zoom > 0 ? " · " + percent(this.total[i], this.total[zoom]) + " of the zoom" : "")];
-  lines.push("self " + this.amount(this.self[i]));
+  if (this.about.intervals && this.about.intervals[i]) lines.push("95 % interval " + this.about.intervals[i] + " %");
+  if (!(this.tree.other[i] > 0)) lines.push(selfWord(this.tree.model) + " " + this.amount(this.self[i]));
   return lines;
 };
 Single.prototype.short = function (i) { return percent(this.total[i], this.total[0]); };
@@ -95,13 +109,14 @@ Diff.prototype.pairText = function (what, self, i) {
     signed(100 * (p.variant - p.control), 2, " points") + (this.ms ? ", " + signed(d, 4, " ms per request") : "");
 };
 Diff.prototype.details = function (i) {
-  var of = this.selfs, lines = [this.pairText(this.tree.other[i] ? "together" : "inclusive", false, i)];
+  var of = this.selfs, model = this.tree.model, text = function (side, from) { return weightText(model, side, from[side][i]); };
+  var lines = [this.pairText(this.tree.other[i] ? "together" : "inclusive", false, i)];
   if (this.tree.other[i]) return lines.concat("Too light to be embedded one by one; not tested against noise.");
-  lines.push(this.pairText("self", true, i));
+  lines.push(this.pairText(selfWord(this.tree.model), true, i));
   lines.push(this.meta.judged ? "inclusive " + (this.real.total[i] ? "outside" : "inside") + " the noise, self " +
     (this.real.self[i] ? "outside" : "inside") + " it" : "not judged: the step carries no verdict");
-  lines.push(count(this.totals[0][i]) + " → " + count(this.totals[1][i]) + " " + this.tree.model.unit + ", self " +
-    count(of[0][i]) + " → " + count(of[1][i]));
+  lines.push(text(0, this.totals) + " → " + text(1, this.totals) + " " + this.tree.model.unit + ", " + selfWord(this.tree.model) + " " +
+    text(0, of) + " → " + text(1, of));
   return lines;
 };
 Diff.prototype.short = function (i) {

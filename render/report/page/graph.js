@@ -6,6 +6,7 @@ var ROW = 18, DRAWN_MOST = 5000, serial = 0;
 function Graph(parent, tree) {
   this.tree = tree;
   this.id = "g" + (++serial);
+  this.below = !!(tree.model.flame && tree.model.flame.rootBelow); /* rows go up from the root */
   this.zoom = 0;
   this.at = -1;
   this.pinned = -1;
@@ -60,6 +61,8 @@ Graph.prototype.classes = function () {
       [9, "+50 % and above"], [10, "new"], [11, "several frames, not tested"]]
       .filter(function (c) { return c[0] !== 11 || seen.has("D11"); })
       .map(function (c) { return ["D" + c[0], c[1]]; });
+  if (model.flame && model.flame.legend)
+    return model.flame.legend.map(function (c) { return [c[0] < 0 ? "" : "L" + c[0], visible(c[1], 60)]; });
   return model.layers.map(function (l, n) { return ["L" + n, visible(l.name, 60)]; })
     .filter(function (c) { return seen.has(c[0]); });
 };
@@ -68,6 +71,7 @@ Graph.prototype.drawLegend = function () {
   this.legend.textContent = "";
   this.filter.forEach(function (k) { if (!known.has(k)) self.filter.delete(k); });
   classes.forEach(function (c) {
+    if (!c[0]) { make("span", { class: "k" }, self.legend, c[1]); return; }
     var b = make("button", { type: "button", "aria-pressed": String(self.filter.has(c[0])) }, self.legend);
     make("i", { class: "sw " + c[0] }, b);
     b.appendChild(document.createTextNode(c[1]));
@@ -120,6 +124,8 @@ Graph.prototype.draw = function () {
   while (plan.length > DRAWN_MOST) plan = this.plan(least *= 1.6);
   this.planned = plan;
   this.boxes = new Map();
+  plan.forEach(function (p) { if (p.d > depth) depth = p.d; });
+  this.depth = depth;
   plan.forEach(function (p) {
     var key = p.thin ? "t" + p.i : p.i, e = old.get(key);
     if (!(p.w > 0.3)) return;
@@ -134,13 +140,14 @@ Graph.prototype.draw = function () {
     }
     self.place(e, p);
     self.boxes.set(key, e);
-    if (p.d > depth) depth = p.d;
   });
   old.forEach(function (e) { e.remove(); });
   var all = document.createDocumentFragment();
   fresh.forEach(function (e) { all.appendChild(e); });
   this.sheet.appendChild(all);
   this.sheet.style.height = (depth + 1) * ROW + 4 + "px";
+  if (this.below && this.tallest !== depth) this.graph.scrollTop = this.graph.scrollHeight;
+  this.tallest = depth;
   this.paint();
   this.drawCrumbs();
 };
@@ -148,7 +155,7 @@ Graph.prototype.place = function (e, p) {
   var v = this.view, gap = p.w > 4 ? 0.8 : p.w * 0.2, name = e.firstChild, suffix = e.lastChild;
   e.style.left = p.x.toFixed(2) + "px";
   e.style.width = (p.w - gap).toFixed(2) + "px";
-  e.style.top = p.d * ROW + "px";
+  e.style.top = (this.below ? this.depth - p.d : p.d) * ROW + "px";
   e.setAttribute("aria-level", p.d + 1);
   e.thinCount = p.thin || 0;
   e.past = !!p.past;
@@ -293,16 +300,15 @@ Graph.prototype.walkMatches = function (by) {
     i = (i + by + t.count) % t.count;
     if (this.hit[i]) break;
   }
-  if (!this.boxes.has(i)) { /* not drawn: zoom to where it is wide enough */
-    for (n = i; n > 0 && this.view.width[n] * 40 < this.view.width[0]; ) n = t.parent[n];
-    this.zoomTo(this.view.width[i] > 0 ? t.parent[i] : n);
-  }
+  if (!this.boxes.has(i)) this.zoomTo(t.parent[i]); /* not drawn: zoom to where it is wide enough */
+  if (!this.boxes.has(i)) this.zoomTo(i);
   this.focusBox(i);
 };
 
 /* ---- pointer and keyboard ---- */
 Graph.prototype.step = function (key) {
   var t = this.tree, v = this.view, i = this.at >= 0 ? this.at : this.zoom, c, best = -1;
+  if (this.below && /^Arrow(Up|Down)$/.test(key)) key = key === "ArrowUp" ? "ArrowDown" : "ArrowUp";
   if (key === "ArrowUp") return i > 0 ? t.parent[i] : 0;
   if (key === "ArrowDown") {
     for (c = i + 1; c < t.end[i]; c = t.end[c])

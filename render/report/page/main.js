@@ -63,10 +63,11 @@ function viewOf(tree, model) {
   var picture = pictureOf(tree, state.step), view, side;
   if (state.window) return new Single(tree, state.window.weights, { ms: null });
   if (!picture) return null;
-  if (picture.sides.length < 2) return new Single(tree, tree.selfOf(picture.sides[0]), { ms: picture.meta.ms[0] });
+  if (picture.sides.length < 2) return new Single(tree, tree.selfOf(picture.sides[0]),
+    { ms: picture.meta.ms[0], cores: model.flame && model.flame.cores, intervals: model.flame && model.flame.intervals });
   if (state.mode === "control" || state.mode === "variant") {
     side = state.mode === "control" ? 0 : 1;
-    return new Single(tree, tree.selfOf(picture.sides[side]), { ms: picture.meta.ms[side] });
+    return new Single(tree, tree.selfOf(picture.sides[side]), { ms: picture.meta.ms[side], side: side });
   }
   view = new Diff(tree, picture, {});
   view.byself = state.mode === "self";
@@ -77,15 +78,18 @@ function pictureOf(tree, key) {
   return found[0] || null;
 }
 function headingOf(model, view) {
-  var w = state.window, what, all;
+  var w = state.window, what, all, f = model.flame;
   if (w) return "window " + (w.from / 1000).toFixed(2) + " to " + (w.to / 1000).toFixed(2) + " s of " + visible(w.arm.name, 80) + ", " +
     count(w.sum) + " " + model.unit + "; by layer";
   what = (state.step === "all" ? "" : "step ") + stepName(model, state.step);
+  if (f && !view.isDiff)
+    return (model.diff ? state.mode + ": " : "") + view.weight(view.total[0]) + "; width is the share of them, colour the " +
+      (model.diff ? "layer" : f.color);
   if (!view.isDiff) {
     all = view.total[0];
     return (model.diff ? state.mode + ", " : "") + what + ": " + count(all) + " " + model.unit + "; by layer, inclusive widths";
   }
-  return "variant against control, " + what + ": width is the mean of both shares, colour the change of " +
+  return "variant against control" + (f ? "" : ", " + what) + ": width is the mean of both shares, colour the change of " +
     (view.ms && view.meta.onMs ? "ms per request" : "share") + (state.mode === "self" ? ", self" : ", inclusive") + "; grey is " +
     (view.meta.judged ? "inside the noise" : "not judged");
 }
@@ -190,16 +194,16 @@ function buildTime(tree, model, times, onWindow) {
 function buildData(tree, model, view) {
   var place = document.getElementById("data"), bar = make("div", { class: "tools" }, place);
   var button = function (text, act) { make("button", { type: "button" }, bar, text).addEventListener("click", act); };
-  button("tables as JSON", function () { block("d-json").then(function (b) { download("tables.json", "application/json", b); }, failed); });
-  button("tables as CSV", function () { block("d-csv").then(function (b) { download("tables.csv", "text/csv", b); }, failed); });
+  if (document.getElementById("d-json")) button("tables as JSON", function () { block("d-json").then(function (b) { download("tables.json", "application/json", b); }, failed); });
+  if (document.getElementById("d-csv")) button("tables as CSV", function () { block("d-csv").then(function (b) { download("tables.csv", "text/csv", b); }, failed); });
   if (!tree.count) return;
   ["control", "variant"].slice(0, model.diff ? 2 : 1).forEach(function (word, side) {
-    button("folded stacks" + (model.diff ? " of the " + word : "") + ", this step", function () {
+    button("folded stacks" + (model.diff ? " of the " + word : "") + (model.flame ? "" : ", this step"), function () {
       var p = pictureOf(tree, state.step);
       if (p) download((model.diff ? word : "profile") + ".folded", "text/plain", tree.folded(tree.selfOf(p.sides[side])));
     });
   });
-  button("folded stacks of the chosen window", function () {
+  if (document.getElementById("time")) button("folded stacks of the chosen window", function () {
     if (state.window) download("window.folded", "text/plain", tree.folded(state.window.weights));
   });
 }

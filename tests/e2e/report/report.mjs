@@ -287,6 +287,94 @@ test("hostile names run nothing and are shown as they are", async (page) => {
   assert.equal(await downloaded(page, "tables as JSON").then((t) => typeof JSON.parse(t)), "object");
 });
 
+/* ---- one picture as a page ---- */
+
+test("a page of one picture searches frames that an SVG has no box for", async (page) => {
+  const name = "leaf_29994_of_many", lines = read("many.folded").trim().split("\n");
+  const drawn = new Set(read("flame.svg").match(/leaf_\d+_of_many/g));
+  const absent = lines.map((l) => l.match(/leaf_\d+_of_many/)[0]).find((n) => !drawn.has(n));
+  assert.ok(absent, "the SVG has all frames");
+  await open(page, "flame");
+  for (const wanted of [name, absent, "_of_many$", "branch_7;|branch_(7|8)$"]) {
+    const re = new RegExp(wanted);
+    const sum = total(lines.filter((l) => l.split(" ")[0].split(";").some((f) => re.test(f))).join("\n"));
+    const percent = 100 * sum / total(lines.join("\n"));
+    await search(page, wanted);
+    const said = number(await page.locator("#flame .found").textContent());
+    assert.ok(Math.abs(said - percent) <= Math.max(0.005, 0.06 * percent), `${wanted}: ${said} %, ${percent} expected`);
+  }
+  await search(page, `^${absent}$`);
+  await page.locator("#flame input[type=search]").press("Enter");
+  assert.equal(await page.locator(".panel b").first().textContent(), absent);
+  assert.equal(await page.locator(".graph .b.at").count(), 1, "a match that is not drawn is zoomed to");
+  assert.match(await page.locator(".graph .b.at").getAttribute("aria-label"), new RegExp(`^${absent}, `));
+  assert.equal((await downloaded(page, "folded stacks")).trim(), lines.sort().join("\n"));
+});
+
+test("what a page of one picture leaves out stands in boxes of its own", async (page) => {
+  await open(page, "flame-cut");
+  assert.match(await page.locator("#flame").innerText(), /\d+ of 30,151 frames are in this file/);
+  assert.equal(total(await downloaded(page, "folded stacks")), total(read("many.folded")));
+});
+
+test("a page has its root below, with --icicle above, and keys follow", async (page) => {
+  await open(page, "flame");
+  const y = async (name) => (await box(page, name).boundingBox()).y;
+  assert.ok(await y("all") > await y("main"));
+  await page.locator(".sheet").focus();
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await page.locator(".panel b").first().textContent(), "main");
+  await open(page, "flame-module");
+  assert.ok(await y("all") < await y("main"));
+  await page.locator(".sheet").focus();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.locator(".panel b").first().textContent(), "main");
+});
+
+test("a page tells share, interval, ms per request and cores, and colours by what was asked", async (page) => {
+  await open(page, "flame-module");
+  assert.match(await page.locator("#flame .legend").innerText(), /libc\.so [\d.]+ %/);
+  const colour = (name) => box(page, name).evaluate((e) => getComputedStyle(e).backgroundColor);
+  assert.equal(await colour("writev"), await colour("malloc"));
+  assert.notEqual(await colour("writev"), await colour("deflate"));
+  await box(page, "writev").hover();
+  const lines = read("control.folded").trim().split("\n");
+  const sum = total(lines.filter((l) => /;writev/.test(l)).join("\n")), share = (100 * sum / total(lines.join("\n"))).toFixed(2);
+  const said = await page.locator(".panel").first().innerText();
+  assert.match(said, /inclusive ([\d.]+) % · [\d,]+ ticks · [\d.]+ ms per request · [\d.]+ cores/);
+  assert.match(said, new RegExp(`inclusive ${share.replace(".", "\\.")} % · ${sum.toLocaleString("en")} ticks`));
+  const [, lo, hi] = said.match(/95 % interval ([\d.]+) to ([\d.]+) %/);
+  assert.ok(Number(lo) < share && share < Number(hi), said);
+  await open(page, "flame-turned");
+  assert.match(await page.locator("main").innerText(), /Stacks are turned/);
+  assert.ok((await box(page, "writev").boundingBox()).y < (await box(page, "all").boundingBox()).y);
+  await box(page, "writev").hover();
+  assert.match(await page.locator(".panel").first().innerText(), new RegExp(`inclusive ${share.replace(".", "\\.")} %`));
+});
+
+test("a page of two arms says what the report says", async (page) => {
+  const said = {};
+  for (const [name, hash] of [["pair", "#step=3"], ["flame-diff", ""]]) {
+    await open(page, name, hash);
+    await box(page, "encode").hover();
+    said[name] = await page.locator(".panel").first().innerText();
+  }
+  assert.equal(said["flame-diff"], said.pair);
+  await page.getByRole("button", { name: "variant", exact: true }).click();
+  assert.match(await page.locator("#flame > .note").first().innerText(), /^variant: [\d,]+ ticks; width is the share/);
+});
+
+test("hostile names are text in a page of one picture", async (page) => {
+  await open(page, "flame-hostile");
+  await page.evaluate(() => [...document.querySelectorAll(".graph .b")].forEach((b) =>
+    ["pointerover", "click"].forEach((kind) => b.dispatchEvent(new Event(kind, { bubbles: true })))));
+  assert.deepEqual(await page.evaluate(() => [window.broken, document.images.length, document.title,
+    document.querySelectorAll("script:not([type]), style").length]),
+  [undefined, 0, "</title><script>window.broken=1</script>", 2]);
+  assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll("*")].filter((e) =>
+    [...e.attributes].some((a) => a.name.startsWith("on") || /^javascript:/.test(a.value))).map((e) => e.outerHTML.slice(0, 100))), []);
+});
+
 test("the policy of the page lets nothing else run", async (page, context, complaints) => {
   await open(page, "pair");
   const ran = await page.evaluate(async () => {
@@ -304,7 +392,7 @@ test("the policy of the page lets nothing else run", async (page, context, compl
 
 for (const scheme of ["light", "dark"])
   test(`axe finds no serious fault, ${scheme}`, async (page) => {
-    for (const name of ["pairs", "one"]) {
+    for (const name of ["pairs", "one", "flame-diff", "flame-module"]) {
       await open(page, name);
       await page.evaluate(axe); /* by the debugger: the policy forbids a script */
       const faults = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations

@@ -32,16 +32,29 @@ flamebank fold control-1.fbank,steps.tsv --step 3000 > control.folded
 flamebank fold variant-1.fbank,steps.tsv --step 3000 > variant.folded
 flamebank fold control-1.fbank --from +20 --to +24 > window.folded
 
+# One picture as a page: of a tree with more frames than an SVG has boxes, of hostile names, of two arms.
+awk 'BEGIN { for (i = 0; i < 30000; i++) printf "main;branch_%d;leaf_%d_of_many %d\n", i % 150, i, 1 + (i % 3) }' > many.folded
+flamebank flame many.folded -o flame.html
+flamebank flame many.folded -o flame.svg
+flamebank flame many.folded --nodes 100 -o flame-cut.html
+flamebank flame control-1.fbank,steps.tsv --step 3000 --icicle --color-by module -o flame-module.html
+flamebank flame control-1.fbank,steps.tsv --step 3000 --reverse -o flame-turned.html
+flamebank flame $c $v --step 3000 -o flame-diff.html
+flamebank flame hostile-a.fbank,hostile.tsv hostile-b.fbank,hostile.tsv --title '</title><script>window.broken=1</script>' -o flame-hostile.html
+flamebank flame $c $v --step 3000 -o again.html
+cmp flame-diff.html again.html || fail "two pages of the same picture differ"
+
 # The same input gives the same bytes; a page is one file of less than 3 MB; nothing of it is remote.
 flamebank report $c $v -o again.html
 cmp pair.html again.html || fail "two reports of the same arms differ"
-for page in pair pairs one hostile cut; do
+for page in pair pairs one hostile cut flame flame-module flame-diff flame-hostile; do
     [ "$(wc -c < $page.html)" -lt 3000000 ] || fail "$page.html is larger than 3 MB"
     grep -q "default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]*'; style-src 'sha256-" $page.html || fail "$page.html has no policy"
     ! grep -qE '(src|href)="?(https?:)?//' $page.html || fail "$page.html refers to another place"
-    [ $page = hostile ] || ! grep -qE ' (on[a-z]+|style)=' $page.html || fail "$page.html has an inline handler or style"
+    [ $page = hostile ] || [ $page = flame-hostile ] || ! grep -qE ' (on[a-z]+|style)=' $page.html || fail "$page.html has an inline handler or style"
 done
 [ "$(grep -c '<script' hostile.html)" -eq "$(grep -c '<script' pair.html)" ] || fail "a name became a script"
+[ "$(grep -c '<script' flame-hostile.html)" -eq "$(grep -c '<script' flame-diff.html)" ] || fail "a name became a script"
 for svg in pair.control.svg pair.variant.svg pair.diff.svg; do
     grep -q "src=\"$svg\"" pair.md && [ -s $svg ] || fail "pair.md has no $svg"
 done
