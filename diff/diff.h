@@ -254,11 +254,15 @@ bool fb_diff_is_jit_or_gc(const char *layer_name);
 
 /* The union tree of one step (or of all healthy steps for step == SIZE_MAX), for pictures.
  * All arrays have tree->count items and are freed by fb_diff_nodes_done(). */
+struct fb_diff_interval { /* 95 %, of ln(variant / control); NAN where nothing was tested */
+    float lo, hi;
+};
 struct fb_diff_nodes {
     double *control_self, *control_total; /* share of the arm's weight, 0..1 */
     double *variant_self, *variant_total;
     uint8_t *self_is_real,
-        *total_is_real;            /* 1: the change is outside the noise (same rule as frames) */
+        *total_is_real; /* 1: the change is outside the noise (same rule as frames) */
+    struct fb_diff_interval *self_change, *total_change; /* by the test behind *_is_real */
     double control_ms, variant_ms; /* CPU per request of the step; NAN unknown            */
     bool on_ms;                    /* "real" is a change of ms per request; else of share */
     double control_weight, variant_weight;

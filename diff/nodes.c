@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "diff/distribution.h"
 #include "diff/frames.h"
 #include "diff/state.h"
 #include "diff/unknown.h"
@@ -28,6 +29,7 @@ struct node_sum {
     uint32_t *hits[2];        /* by node: cells hit, both sides */
     bool on_ms;
     double cost_floor; /* tau of CPU per request, the largest of the steps drawn */
+    double t95;        /* quantile of the test, the same for all nodes           */
 };
 
 /* One window as a table. */
@@ -243,8 +245,8 @@ static void sum_done(struct node_sum *sum)
 static void sum_fill(struct node_sum *sum, size_t wanted)
 {
     const struct fb_diff *diff = sum->diff;
-    double *samples_all[2] = {fb_alloc_array(sum->nodes, sizeof(double)),
-                              fb_alloc_array(sum->nodes, sizeof(double))};
+    double degrees = 0, *samples_all[2] = {fb_alloc_array(sum->nodes, sizeof(double)),
+                                           fb_alloc_array(sum->nodes, sizeof(double))};
 
     samples_count(sum, wanted, samples_all);
     for (size_t i = 0; i < diff->steps_count; i++) {
@@ -257,6 +259,9 @@ static void sum_fill(struct node_sum *sum, size_t wanted)
                 window_add(sum, &sum->runs[a][s->pairs[j]],
                            fb_state_window(diff->state, s, j, a == 1), samples_all);
     }
+    for (size_t p = 0; p < sum->pairs; p++)
+        degrees += sum->runs[0][p].degrees + sum->runs[1][p].degrees;
+    sum->t95 = fb_t_quantile(0.975, degrees);
     free(samples_all[0]);
     free(samples_all[1]);
 }
@@ -280,10 +285,10 @@ static void frame_runs(const struct node_sum *sum, int kind, size_t node,
         }
 }
 
-/* The p-value of a node; 2 where it is not tested.  A node that one arm alone has is tested like
- * any other: the binomial part is at the pooled share. */
+/* The p-value of a node; 2 where it is not tested, and *ret_change stays.  A node that one arm
+ * alone has is tested like any other: the binomial part is at the pooled share. */
 static double node_p_value(const struct node_sum *sum, int kind, size_t node,
-                           struct fb_frame_run *const runs[2])
+                           struct fb_frame_run *const runs[2], struct fb_diff_interval *ret_change)
 {
     const struct fb_diff_options *o = &sum->diff->options;
     double samples[2] = {0}, tau = fb_floor_frame(o->floors);
@@ -300,6 +305,11 @@ static double node_p_value(const struct node_sum *sum, int kind, size_t node,
     frame_runs(sum, kind, node, runs);
     fb_frame_test_native(runs[0], runs[1], sum->pairs,
                          sum->on_ms ? hypot(tau, sum->cost_floor) : tau, &test);
+    if (isfinite(test.d) && isfinite(test.d_se)) {
+        double half = sum->t95 * test.d_se;
+
+        *ret_change = (struct fb_diff_interval){(float)(test.d - half), (float)(test.d + half)};
+    }
     return test.p_value;
 }
 
@@ -318,7 +328,7 @@ static bool is_hidden(const struct node_sum *sum, size_t wanted, size_t node, do
 }
 
 static void family_judge(const struct node_sum *sum, int kind, size_t wanted, const double *control,
-                         const double *variant, uint8_t *is_real)
+                         const double *variant, uint8_t *is_real, struct fb_diff_interval *change)
 {
     double *p = fb_alloc_array(sum->nodes, sizeof *p), threshold;
     double *tested = fb_alloc_array(sum->nodes, sizeof *tested);
@@ -327,7 +337,7 @@ static void family_judge(const struct node_sum *sum, int kind, size_t wanted, co
     size_t count = 0;
 
     for (size_t i = 1; i < sum->nodes; i++) {
-        p[i] = node_p_value(sum, kind, i, runs);
+        p[i] = node_p_value(sum, kind, i, runs, &change[i]);
         if (p[i] <= 1)
             tested[count++] = p[i];
     }
@@ -378,6 +388,33 @@ static bool is_cost_real(const struct fb_diff *diff, size_t wanted)
     return is_real;
 }
 
+/* Of one step that interval is the metric's too. */
+static struct fb_diff_interval cost_change(const struct fb_diff *diff, size_t wanted)
+{
+    const struct fb_diff_step *step = NULL;
+
+    for (size_t i = 0; i < diff->steps_count; i++)
+        if (is_drawn(diff, i, wanted)) {
+            if (step)
+                return (struct fb_diff_interval){NAN, NAN};
+            step = &diff->steps[i];
+        }
+    for (size_t m = 0; step && m < step->metrics_count; m++)
+        if (step->metrics[m].id == FB_METRIC_CPU_PER_REQUEST)
+            return (struct fb_diff_interval){(float)step->metrics[m].d_lo,
+                                             (float)step->metrics[m].d_hi};
+    return (struct fb_diff_interval){NAN, NAN};
+}
+
+static struct fb_diff_interval *changes_make(size_t count)
+{
+    struct fb_diff_interval *out = fb_alloc_array(count, sizeof *out);
+
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct fb_diff_interval){NAN, NAN};
+    return out;
+}
+
 static bool is_judged(const struct fb_diff *diff, size_t wanted)
 {
     for (size_t i = 0; i < diff->steps_count; i++)
@@ -398,6 +435,8 @@ void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes
         *arrays[i] = fb_alloc_array(n, sizeof **arrays[i]);
     out.self_is_real = fb_alloc_array(n, 1);
     out.total_is_real = fb_alloc_array(n, 1);
+    out.self_change = changes_make(n);
+    out.total_change = changes_make(n);
     if (diff->state->has_profiles) {
         sum_init(&sum, diff, step);
         sum_fill(&sum, step);
@@ -409,8 +448,12 @@ void fb_diff_nodes(const struct fb_diff *diff, size_t step, struct fb_diff_nodes
         shares_fill(&sum, 1, 1, out.variant_weight, out.variant_total);
         out.is_judged = is_judged(diff, step);
         if (out.is_judged) {
-            family_judge(&sum, 0, step, out.control_self, out.variant_self, out.self_is_real);
-            family_judge(&sum, 1, step, out.control_total, out.variant_total, out.total_is_real);
+            family_judge(&sum, 0, step, out.control_self, out.variant_self, out.self_is_real,
+                         out.self_change);
+            family_judge(&sum, 1, step, out.control_total, out.variant_total, out.total_is_real,
+                         out.total_change);
+            if (sum.on_ms)
+                out.total_change[0] = cost_change(diff, step);
         }
         out.on_ms = sum.on_ms;
         out.total_is_real[0] = sum.on_ms && is_cost_real(diff, step);
@@ -427,5 +470,7 @@ void fb_diff_nodes_done(struct fb_diff_nodes *nodes)
     free(nodes->variant_total);
     free(nodes->self_is_real);
     free(nodes->total_is_real);
+    free(nodes->self_change);
+    free(nodes->total_change);
     memset(nodes, 0, sizeof *nodes);
 }

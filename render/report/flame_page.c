@@ -78,6 +78,8 @@ static void diff_fill(struct page *page)
     p->on_ms = n->on_ms;
     p->total_is_real = n->total_is_real;
     p->self_is_real = n->self_is_real;
+    p->total_change = n->total_change;
+    p->self_change = n->self_change;
 }
 
 /* ---- the model: what the script draws from ---- */

@@ -37,7 +37,10 @@ static void diff_fill(const struct fb_report_input *in, size_t step, struct fb_r
     p->on_ms = nodes.on_ms;
     p->total_is_real = nodes.total_is_real;
     p->self_is_real = nodes.self_is_real;
+    p->total_change = nodes.total_change;
+    p->self_change = nodes.self_change;
     nodes.total_is_real = nodes.self_is_real = NULL;
+    nodes.total_change = nodes.self_change = NULL;
     fb_diff_nodes_done(&nodes);
 }
 
@@ -99,6 +102,8 @@ void fb_report_pictures_free(struct fb_report_picture *pictures, size_t count)
         free(pictures[i].self[1]);
         free(pictures[i].total_is_real);
         free(pictures[i].self_is_real);
+        free(pictures[i].total_change);
+        free(pictures[i].self_change);
     }
     free(pictures);
 }

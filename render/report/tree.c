@@ -15,6 +15,9 @@
  * estimate; so the page stays under 3 MB with its tables and samples. */
 static const double bytes_most = 2e6;
 
+/* Boxes with intervals of their change, in each picture of two arms: the widest. */
+enum { CHANGES_MOST = 3000 };
+
 void fb_report_varint(struct fb_buf *out, uint64_t v)
 {
     char bytes[10];
@@ -247,10 +250,69 @@ static void real_put(const struct fb_report_tree *tree, const uint8_t *is_real, 
     }
 }
 
+/* The end of an interval, from 0 (vanished) on. */
+static uint64_t end_of(float ln_ratio)
+{
+    return (uint64_t)llround(1000 * fmin(exp(ln_ratio), 1e6));
+}
+
+static bool has_change(const struct fb_report_tree *tree, const struct fb_diff_interval *changes,
+                       size_t box)
+{
+    const struct fb_flame_box *b = &tree->layout.boxes[box];
+
+    return b->hidden == 0 && isfinite(changes[b->node].lo) && isfinite(changes[b->node].hi);
+}
+
+static int by_width(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? 1 : -(x > y);
+}
+
+/* The width from which on a box has its interval, so that CHANGES_MOST of them do. */
+static uint64_t width_least(const struct fb_report_tree *tree)
+{
+    size_t count = tree->layout.count;
+    uint64_t *widths, least;
+
+    if (count <= CHANGES_MOST)
+        return 0;
+    widths = fb_alloc_array(count, sizeof *widths);
+    for (size_t i = 0; i < count; i++)
+        widths[i] = tree->layout.boxes[i].width;
+    qsort(widths, count, sizeof *widths, by_width);
+    least = widths[CHANGES_MOST - 1];
+    free(widths);
+    return least;
+}
+
+static void changes_put(const struct fb_report_tree *tree, const struct fb_diff_interval *changes,
+                        uint64_t least, struct fb_buf *out)
+{
+    size_t entries = 0, last = 0;
+
+    for (size_t i = 0; changes && i < tree->layout.count; i++)
+        entries += tree->layout.boxes[i].width >= least && has_change(tree, changes, i);
+    fb_report_varint(out, entries);
+    for (size_t i = 0; entries > 0 && i < tree->layout.count; i++) {
+        if (tree->layout.boxes[i].width < least || !has_change(tree, changes, i))
+            continue;
+        fb_report_varint(out, i - last);
+        fb_report_varint(out, end_of(changes[tree->layout.boxes[i].node].lo));
+        fb_report_varint(out, end_of(changes[tree->layout.boxes[i].node].hi));
+        last = i;
+    }
+}
+
 void fb_report_tree_put(const struct fb_report_tree *tree, struct fb_buf *out)
 {
+    uint64_t least;
+
     if (tree->pictures_count == 0)
         return;
+    least = width_least(tree);
     boxes_put(tree, out);
     for (size_t k = 0; k < tree->pictures_count; k++) {
         const struct fb_report_picture *p = &tree->pictures[k];
@@ -260,6 +322,8 @@ void fb_report_tree_put(const struct fb_report_tree *tree, struct fb_buf *out)
         if (p->total_is_real) {
             real_put(tree, p->total_is_real, out);
             real_put(tree, p->self_is_real, out);
+            changes_put(tree, p->total_change, least, out);
+            changes_put(tree, p->self_change, least, out);
         }
     }
 }

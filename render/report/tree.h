@@ -19,7 +19,9 @@
  *                                 its frames
  *     for each picture            for each of its sides: entries, then (box - last box, weight);
  *                                 in a diff then boxes whose inclusive change is real: entries,
- *                                 (box - last); and the same for self */
+ *                                 (box - last); and the same for self; then of inclusive and of
+ * self the intervals of the change of the widest boxes: entries, (box - last, its ends as a change
+ * in tenths of a per cent, + 1000) */
 #ifndef FB_RENDER_REPORT_TREE_H
 #define FB_RENDER_REPORT_TREE_H
 
@@ -31,7 +33,8 @@ struct fb_report_picture {
     size_t step;     /* of the diff or the arm; SIZE_MAX: more than one                    */
     double *self[2]; /* weight by node of the call tree; [1] NULL: one arm                 */
     uint8_t *total_is_real, *self_is_real; /* NULL for one arm                              */
-    double weight[2], ms[2];               /* ms per request; NAN unknown                   */
+    struct fb_diff_interval *total_change, *self_change; /* the same                        */
+    double weight[2], ms[2]; /* ms per request; NAN unknown                   */
     bool is_judged, on_ms;
 };
 

@@ -119,6 +119,34 @@ static void pair_put(const struct picture *p, const char *what, const struct pai
         fb_buf_printf(out, ", %s%.4f ms per request", sign_of(ms), fabs(ms));
 }
 
+/* "inclusive −3.1 % to +12.4 %"; false, and nothing, where there was no test. */
+static bool change_put(struct fb_buf *out, const char *before, const struct fb_diff_interval *all,
+                       uint32_t node)
+{
+    char lo[32], hi[32];
+
+    if (!all || !isfinite(all[node].lo) || !isfinite(all[node].hi))
+        return false;
+    fb_buf_printf(out, "%s %s to %s", before, percent_text(expm1(all[node].lo), 1, lo),
+                  percent_text(expm1(all[node].hi), 1, hi));
+    return true;
+}
+
+static void changes_put(const struct picture *p, uint32_t node)
+{
+    const char *self = p->in->is_turned ? "begins here" : "self";
+    struct fb_buf text = {0};
+
+    if (change_put(&text, "inclusive", p->nodes->total_change, node))
+        self = p->in->is_turned ? ", begins here" : ", self";
+    (void)change_put(&text, self, p->nodes->self_change, node);
+    if (text.len > 0) {
+        fb_buf_puts(p->svg.out, "\n95 % interval of the change: ");
+        fb_buf_add(p->svg.out, text.data, text.len);
+    }
+    fb_buf_done(&text);
+}
+
 static void details_put(const struct picture *p, const struct fb_flame_box *b,
                         const struct pair *total, const struct pair *self)
 {
@@ -131,6 +159,7 @@ static void details_put(const struct picture *p, const struct fb_flame_box *b,
         return;
     }
     pair_put(p, p->in->is_turned ? "begins here" : "self", self);
+    changes_put(p, b->node);
     if (p->nodes->is_judged)
         fb_buf_printf(out, "\ninclusive %s the noise, self %s it",
                       p->nodes->total_is_real[b->node] ? "outside" : "inside",

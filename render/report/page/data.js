@@ -77,8 +77,19 @@ Tree.prototype.sparse = function (numbers, hasWeight) {
 Tree.prototype.picture = function (p, numbers) {
   var sides = [], k;
   for (k = 0; k < p.sides; k++) sides.push(this.sparse(numbers, true));
-  return { meta: p, sides: sides, total: p.sides > 1 ? this.sparse(numbers, false) : null,
-    self: p.sides > 1 ? this.sparse(numbers, false) : null };
+  if (p.sides < 2) return { meta: p, sides: sides };
+  return { meta: p, sides: sides, total: this.sparse(numbers, false), self: this.sparse(numbers, false),
+    changes: { total: this.changes(numbers), self: this.changes(numbers) } };
+};
+/* By box: both ends of the interval of its change, in tenths of a per cent. */
+Tree.prototype.changes = function (numbers) {
+  var n = numbers.next(), at = 0, out = new Map(), lo;
+  while (n-- > 0) {
+    at += numbers.next();
+    lo = numbers.next() - 1000;
+    out.set(at, [lo, numbers.next() - 1000]);
+  }
+  return out;
 };
 Tree.prototype.selfOf = function (side) {
   var out = new Float64Array(this.count), i;

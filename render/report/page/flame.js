@@ -65,6 +65,7 @@ function Diff(tree, picture, about) {
   this.selfs = picture.sides.map(function (s) { return tree.selfOf(s); });
   this.totals = this.selfs.map(function (s) { return tree.totals(s); });
   this.real = { total: tree.flags(picture.total), self: tree.flags(picture.self) };
+  this.changes = picture.changes;
   this.meta = picture.meta;
   this.ms = picture.meta.ms[0] !== null && picture.meta.ms[1] !== null ? picture.meta.ms : null;
   this.width = new Float64Array(n);
@@ -108,11 +109,19 @@ Diff.prototype.pairText = function (what, self, i) {
     (p.control <= 0 ? "new" : p.variant <= 0 ? "gone" : signed(100 * p.change, 1, " %")) + ", " +
     signed(100 * (p.variant - p.control), 2, " points") + (this.ms ? ", " + signed(d, 4, " ms per request") : "");
 };
+Diff.prototype.changeTexts = function (i) {
+  var all = this.changes, model = this.tree.model;
+  return ["total", "self"].filter(function (k) { return all[k].has(i); }).map(function (k) {
+    var c = all[k].get(i);
+    return (k === "total" ? "inclusive" : selfWord(model)) + " " + signed(c[0] / 10, 1, " %") + " to " + signed(c[1] / 10, 1, " %");
+  }).join(", ");
+};
 Diff.prototype.details = function (i) {
   var of = this.selfs, model = this.tree.model, text = function (side, from) { return weightText(model, side, from[side][i]); };
   var lines = [this.pairText(this.tree.other[i] ? "together" : "inclusive", false, i)];
   if (this.tree.other[i]) return lines.concat("Too light to be embedded one by one; not tested against noise.");
   lines.push(this.pairText(selfWord(this.tree.model), true, i));
+  if (this.changeTexts(i)) lines.push("95 % interval of the change: " + this.changeTexts(i));
   lines.push(this.meta.judged ? "inclusive " + (this.real.total[i] ? "outside" : "inside") + " the noise, self " +
     (this.real.self[i] ? "outside" : "inside") + " it" : "not judged: the step carries no verdict");
   lines.push(text(0, this.totals) + " → " + text(1, this.totals) + " " + this.tree.model.unit + ", " + selfWord(this.tree.model) + " " +

@@ -158,6 +158,12 @@ test("the difference says new, gone, points and ms", async (page) => {
   assert.match(await page.locator(".panel").first().innerText(),
     /inclusive: control [\d.]+ % \([\d.]+ ms\) → variant [\d.]+ % \([\d.]+ ms\): \+[\d.]+ %, \+[\d.]+ points, \+[\d.]+ ms per request/);
   assert.match(await page.locator(".panel").first().innerText(), /(inside|outside) the noise/);
+  const said = await page.locator(".panel").first().innerText();
+  const [, lo, hi] = said.match(/95 % interval of the change: inclusive ([−+][\d.]+) % to ([−+][\d.]+) %/).map((t) => Number(t.replace("−", "-")));
+  const change = number(said.match(/inclusive: .*?\): ([−+][\d.]+ %)/)[1]);
+  assert.ok(lo < change && change < hi, said);
+  const svg = read("flame-diff.svg").match(/<title>encode\n[^<]*/)[0];
+  assert.ok(svg.includes(said.match(/95 % interval of the change: [^\n]*/)[0]), svg);
 });
 
 test("a window dragged over the strip is what the flamegraph shows", async (page) => {

@@ -40,6 +40,7 @@ flamebank flame many.folded --nodes 100 -o flame-cut.html
 flamebank flame control-1.fbank,steps.tsv --step 3000 --icicle --color-by module -o flame-module.html
 flamebank flame control-1.fbank,steps.tsv --step 3000 --reverse -o flame-turned.html
 flamebank flame $c $v --step 3000 -o flame-diff.html
+flamebank flame $c $v --step 3000 -o flame-diff.svg
 flamebank flame hostile-a.fbank,hostile.tsv hostile-b.fbank,hostile.tsv --title '</title><script>window.broken=1</script>' -o flame-hostile.html
 flamebank flame $c $v --step 3000 -o again.html
 cmp flame-diff.html again.html || fail "two pages of the same picture differ"

@@ -580,6 +580,7 @@ static void nodes_outside_the_noise_are_marked(void **state)
     struct fb_diff *diff;
     struct fb_diff_nodes nodes;
     uint32_t main_f, node = 0, a, b;
+    size_t rows = 0;
 
     (void)state;
     two_arms(&w, 42, 40, 20);
@@ -593,6 +594,22 @@ static void nodes_outside_the_noise_are_marked(void **state)
     assert_true(fabs(nodes.control_total[node] - 1) < 1e-12);
     assert_true(nodes.self_is_real[a] && nodes.total_is_real[a]);
     assert_false(nodes.self_is_real[b] || nodes.total_is_real[b]);
+    assert_true(nodes.self_change[a].lo > 0 && nodes.self_change[a].hi > nodes.self_change[a].lo);
+    assert_true(nodes.self_change[b].lo < 0 && nodes.self_change[b].hi > 0);
+    assert_true(isnan(nodes.self_change[node].lo)); /* it has no self time */
+    for (size_t i = 0; i < diff->steps[0].frames_count; i++) {
+        const struct fb_diff_row *row = &diff->steps[0].frames[i];
+
+        if (row->id == w.tree.nodes[a].function && !isnan(row->d_lo)) {
+            assert_true(fabs(row->d_lo - nodes.self_change[a].lo) < 0.02);
+            assert_true(fabs(row->d_hi - nodes.self_change[a].hi) < 0.02);
+            rows++;
+        }
+    }
+    assert_int_equal(rows, 1);
+    for (size_t m = 0; m < diff->steps[0].metrics_count; m++)
+        if (diff->steps[0].metrics[m].id == FB_METRIC_CPU_PER_REQUEST)
+            assert_true(fabs(diff->steps[0].metrics[m].d_hi - nodes.total_change[0].hi) < 1e-6);
     assert_true(fabs(nodes.variant_ms - 106.5 / 110) < 1e-9);
     fb_diff_nodes_done(&nodes);
     fb_diff_nodes(diff, SIZE_MAX, &nodes);

@@ -60,6 +60,7 @@ static void vanished_and_new_frames_have_their_place(void **state)
 
 static void what_noise_explains_is_grey_and_says_so(void **state)
 {
+    struct fb_diff_interval changes[64];
     struct fixture f;
     char *svg, *box;
     uint32_t node;
@@ -67,9 +68,18 @@ static void what_noise_explains_is_grey_and_says_so(void **state)
     (void)state;
     fixture_init(&f);
     node = tree_node(&f.tree, "main;less");
+    assert_true(f.tree.calls.count <= 64);
     f.picture.nodes.total_is_real[node] = 0;
+    for (size_t i = 0; i < f.tree.calls.count; i++)
+        changes[i] = (struct fb_diff_interval){NAN, NAN};
+    changes[node] = (struct fb_diff_interval){-0.5f, 0.25f};
+    f.picture.nodes.total_change = changes;
     svg = picture_diff(&f.picture);
+    box = picture_box(svg, "main");
+    assert_null(strstr(box, "interval"));
+    free(box);
     box = picture_box(svg, "less");
+    assert_has(box, "\n95 % interval of the change: inclusive −39.3 % to +28.4 %\n");
     assert_has(box, "class=\"b t0 s4\"");
     assert_null(strstr(box, "data-t="));
     assert_has(box, "data-s=\" −67 %\"");
