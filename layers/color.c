@@ -14,8 +14,8 @@ static const struct {
 } palette[] = {
     {"syscalls", "#8fbfe6"},  {"runtime", "#f2b55a"}, {"stdlib", "#f1d0a5"},
     {"transport", "#7fcaa4"}, {"codec", "#e59bbd"},   {"application", "#efe07c"},
-    {"jit", "#c8b4e6"},       {"gc", "#a894d6"},      {"kernel", "#8594f0"},
-    {"protobuf", "#d987ad"},  {"stubs", "#cfd2d6"},   {"other", "#e2e4e7"},
+    {"jit", "#d6c8f0"},       {"gc", "#a894d6"},      {"kernel", "#8594f0"},
+    {"protobuf", "#d987ad"},  {"stubs", "#d0d4d8"},   {"other", "#e2e4e7"},
 };
 
 /* Rows of the palette that may be given by position: the two greys at its end mean something. */

@@ -9,9 +9,9 @@
  * colour depends on what it stands for, never on the order in which things came.
  *
  * Text on a fill has a contrast of 4.5 or more in both themes.  What must be told apart (less, more
- * and noise; the kinds; the tiers) differs by 5 or more in CIELAB's ΔE to people with normal
- * sight, protanopia, deuteranopia and tritanopia; test_palette.c checks both.  No colour says
- * anything that text does not say too, so the pictures can be printed in grey. */
+ * and noise; the kinds; the tiers; the layers of a preset) differs by 5 or more in CIELAB's ΔE to
+ * people with normal sight, protanopia, deuteranopia and tritanopia; test_palette.c checks both. No
+ * colour says anything that text does not say too, so the pictures can be printed in grey. */
 #ifndef FB_RENDER_PALETTE_H
 #define FB_RENDER_PALETTE_H
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "layers/layers.h"
 #include "render/palette.h"
 
 enum { SIGHTS = 4, SAME_MOST = 5 };
@@ -162,6 +163,56 @@ static void a_name_has_its_color_on_every_machine(void **state)
     assert_int_equal(fb_palette_of_name("", 0), 9);
 }
 
+static void assert_layers_apart(const struct fb_layers *layers)
+{
+    for (size_t i = 0; i < fb_layers_count(layers); i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct fb_layer *a = fb_layers_get(layers, i), *b = fb_layers_get(layers, k);
+
+            if (apart(a->color, b->color) < SAME_MOST)
+                fail_msg("%s: %s %s and %s %s are %.1f apart", fb_layers_name(layers), a->name,
+                         a->color, b->name, b->color, apart(a->color, b->color));
+        }
+}
+
+/* All layers of a preset may stand side by side in one picture. */
+static void layers_are_told_apart_under_every_sight(void **state)
+{
+    struct fb_layers *layers;
+    struct fb_err err;
+
+    (void)state;
+    for (const struct fb_layers_preset *p = fb_layers_presets; p->name; p++) {
+        assert_int_equal(fb_layers_load(p->name, &layers, &err), FB_OK);
+        assert_true(fb_layers_count(layers) > 5);
+        assert_layers_apart(layers);
+        fb_layers_free(layers);
+    }
+}
+
+/* So may those that rules name without a colour. */
+static void layers_of_the_usual_names_are_told_apart(void **state)
+{
+    static const char *const names[] = {"syscalls", "runtime",     "stdlib", "transport",
+                                        "codec",    "application", "jit",    "gc",
+                                        "kernel",   "protobuf",    "stubs",  "other"};
+    struct fb_buf text = {0};
+    struct fb_layers *layers;
+    struct fb_err err;
+
+    (void)state;
+    fb_buf_puts(&text, "{\"layers\": [");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fb_buf_printf(&text, "%s{\"name\": \"%s\"}", i > 0 ? ", " : "", names[i]);
+    fb_buf_puts(&text, "], \"rules\": [{\"layer\": \"codec\", \"leaf\": \"^f$\"}]}");
+    if (fb_layers_parse(text.data, text.len, "rules", &layers, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(fb_layers_count(layers), sizeof names / sizeof *names);
+    assert_layers_apart(layers);
+    fb_layers_free(layers);
+    fb_buf_done(&text);
+}
+
 static void what_is_no_color_is_grey(void **state)
 {
     (void)state;
@@ -186,6 +237,8 @@ int main(void)
         cmocka_unit_test(the_stronger_change_stands_out_more),
         cmocka_unit_test(a_change_has_one_class),
         cmocka_unit_test(a_name_has_its_color_on_every_machine),
+        cmocka_unit_test(layers_are_told_apart_under_every_sight),
+        cmocka_unit_test(layers_of_the_usual_names_are_told_apart),
         cmocka_unit_test(what_is_no_color_is_grey),
     };
 
