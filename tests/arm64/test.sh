@@ -70,7 +70,7 @@ bank_check() {
     grep -q '^machine  *aarch64$' "$1.info" || fail "$1 does not know its machine"
     grep -q "^clock_got  *$2\$" "$1.info" || fail "$1: $(grep clock_got "$1.info"), $2 expected"
     grep -q '^end  *in order$' "$1.info" || fail "$1 does not end in order"
-    "$flamebank" fold "$1" > "$1.folded" 2> /dev/null || fail "$1: fold failed"
+    "$flamebank" fold --no-inlines "$1" > "$1.folded" 2> /dev/null || fail "$1: fold failed"
     awk -v bank="${1##*/} $2" '
         { weight = $NF; sub(/ [0-9]+$/, ""); all += weight }
         /^\[partial\]/ { partial += weight }

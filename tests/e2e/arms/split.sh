@@ -9,8 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 flamebank record -o split.fbank --hz 99 -- "$build/tests/hosts/burn" 1 12 > /dev/null 2>&1
-flamebank top split.fbank
-flamebank top split.fbank --format csv | awk -F, '
+flamebank top split.fbank --no-inlines
+flamebank top split.fbank --no-inlines --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["frame"] == "burn_sixty" { want = 60 }
     $at["frame"] == "burn_thirty" { want = 30 }
@@ -24,7 +24,7 @@ flamebank top split.fbank --format csv | awk -F, '
     END { if (seen != 3) { print "split.sh: " seen + 0 " of 3 functions were found"; bad = 1 } exit bad }'
 # Threads: their stacks are the host's own, without our start routine.
 flamebank record -o threads.fbank -- "$build/tests/hosts/burn" 2 1 > /dev/null 2>&1
-flamebank fold threads.fbank > threads.folded
+flamebank fold --no-inlines threads.fbank > threads.folded
 # (libc's own start routine has a name only where its debug symbols are.)
 grep -v '^_start' threads.folded | grep -q ';burn;burn_sixty ' || { echo "split.sh: no thread's stack"; cat threads.folded; exit 1; }
 ! grep -q thread_main threads.folded
