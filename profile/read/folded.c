@@ -12,6 +12,7 @@ enum which { WHICH_COUNT, WHICH_BEFORE, WHICH_AFTER };
 
 struct state {
     struct fb_name_cache frames;
+    struct fb_folded_way way;
 };
 
 /* The line that begins at *at, without blanks at either end; *at is moved behind its newline. */
@@ -130,11 +131,15 @@ static void take_line(struct fb_text_part *part, const char *line, size_t len)
         count = before;
     if (count > 0)
         fb_text_sample_add(part, true, 0, FB_NO_THREAD,
-                           fb_folded_stack_put(part->p, &state->frames, line, len), count);
+                           fb_folded_stack_put(part->p, &state->frames, &state->way, line, len),
+                           count);
 }
 
 static void take(struct fb_text_part *part, const char *text, size_t n)
 {
+    struct state *state = part->state;
+
+    state->way = (struct fb_folded_way){0};
     for (size_t at = 0; at < n;) {
         size_t len;
         const char *line = next_line(text, n, &at, &len);

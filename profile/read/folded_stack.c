@@ -103,26 +103,62 @@ static fb_frame_id put_frame(struct fb_profile *p, const char *name, size_t n, b
     return fb_profile_frame_put(p, &f);
 }
 
-fb_stack_id fb_folded_stack_put(struct fb_profile *p, struct fb_name_cache *frames,
-                                const char *text, size_t len)
+/* How many bytes two texts begin with alike. */
+static size_t alike(const char *a, const char *b, size_t most)
 {
-    fb_stack_id stack = FB_STACK_ROOT;
+    size_t n = 0;
 
-    for (size_t at = 0; at < len;) {
+    while (n + sizeof(uint64_t) <= most) {
+        uint64_t x, y;
+
+        memcpy(&x, a + n, sizeof x);
+        memcpy(&y, b + n, sizeof y);
+        if (x != y)
+            break;
+        n += sizeof x;
+    }
+    while (n < most && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Takes the frames that the line before has too: where the next one begins, and its parent. */
+static size_t way_begin(struct fb_folded_way *way, const char *text, size_t len,
+                        fb_stack_id *ret_stack)
+{
+    size_t common = alike(way->text, text, len < way->len ? len : way->len), kept = 0;
+
+    while (kept < way->count && way->at[kept].end <= common)
+        kept++;
+    way->text = text;
+    way->len = len;
+    way->count = kept;
+    *ret_stack = kept > 0 ? way->at[kept - 1].stack : FB_STACK_ROOT;
+    return kept > 0 ? way->at[kept - 1].end : 0;
+}
+
+fb_stack_id fb_folded_stack_put(struct fb_profile *p, struct fb_name_cache *frames,
+                                struct fb_folded_way *way, const char *text, size_t len)
+{
+    fb_stack_id stack;
+
+    for (size_t at = way_begin(way, text, len, &stack); at < len;) {
         const char *name = text + at, *stop = memchr(name, ';', len - at);
         size_t n = stop ? (size_t)(stop - name) : len - at;
 
         at += n + 1;
-        if (n == 0)
-            continue;
-        if (stack.n == 0 && is_thread_root(name, n, !stop)) {
+        if (n > 0 && stack.n == 0 && is_thread_root(name, n, !stop)) {
             stack = fb_profile_stack_put(p, stack, put_frame(p, name, n, true));
-        } else {
+        } else if (n > 0) {
             struct fb_name_slot *slot = fb_name_cache_at(frames, 0, name, n);
 
             if (slot->value == 0)
                 slot->value = put_frame(p, name, n, false).n;
             stack = fb_profile_stack_put(p, stack, (fb_frame_id){slot->value});
+        }
+        if (stop && way->count < FB_FOLDED_WAY_MOST) {
+            way->at[way->count].end = at;
+            way->at[way->count++].stack = stack;
         }
     }
     return stack;

@@ -7,6 +7,7 @@
 
 struct state {
     struct fb_name_cache frames;
+    struct fb_folded_way way;
     bool has_times;
 };
 
@@ -109,13 +110,17 @@ static void take_line(struct fb_text_part *part, const char *line, size_t len)
         return;
     thread = put_thread(part, row.thread, row.thread_len);
     state->has_times = state->has_times || row.time_ns != 0;
-    fb_text_sample_add(part, false, row.time_ns, thread,
-                       fb_folded_stack_put(part->p, &state->frames, row.stack, row.stack_len),
-                       row.weight);
+    fb_text_sample_add(
+        part, false, row.time_ns, thread,
+        fb_folded_stack_put(part->p, &state->frames, &state->way, row.stack, row.stack_len),
+        row.weight);
 }
 
 static void take(struct fb_text_part *part, const char *text, size_t n)
 {
+    struct state *state = part->state;
+
+    state->way = (struct fb_folded_way){0};
     for (size_t at = 0; at < n;) {
         const char *line = text + at, *stop = memchr(line, '\n', n - at);
         size_t len = stop ? (size_t)(stop - line) : n - at;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/vec.h"
 #include "profile/profile.h"
 
 static enum fb_status read_as(const char *text, size_t n, const char *type, unsigned jobs,
@@ -74,6 +75,46 @@ static void two_counts_are_two_types_and_no_part_of_a_name(void **state)
     assert_non_null(strstr(folded(text, "cycles"), "one was expected by --type"));
     assert_string_equal(folded("a;b 1\n", "cycles"),
                         "t: has no samples of type 'cycles', it has count");
+}
+
+/* A line that has its beginning in common with the one before is read like one that has not: a line
+ * between them that is like none changes nothing. */
+static void a_line_does_not_depend_on_the_one_before(void **state)
+{
+    static const char *const lines[] = {
+        "[pool];a;b 1", "[pool] 2", "[pool];a 3", "[pool];a_[j] 1", "a;bc;d 1",   "a;b;d 1",
+        "a;b 2",        "a;b;; 3",  "a;;b;d 1",   ";a;b 1",         "a;b;de 1",   "a;b;d_[k] 1",
+        "a;b;d_[k] 1",  "a 1",      "a; 1",       "a;b;d;e;f;g 1",  "a;b;d;e;f 1"};
+    struct fb_buf after = {0}, apart = {0}, deep = {0};
+    size_t count = sizeof lines / sizeof *lines;
+    char *together, *wanted;
+
+    (void)state;
+    for (size_t i = 0; i < 300; i++)
+        fb_buf_puts(&deep, "q;");
+    for (size_t i = 0; i < count + 3; i++) {
+        size_t cut = i == count ? 600 : i == count + 1 ? 500 : 80; /* of the deep one */
+
+        for (int k = 0; k < 2; k++) {
+            struct fb_buf *to = k == 0 ? &after : &apart;
+
+            if (i < count)
+                fb_buf_puts(to, lines[i]);
+            else
+                fb_buf_printf(to, "%.*sx 1", (int)cut, deep.data);
+            fb_buf_puts(to, k == 0 ? "\n" : "\n~ 1\n");
+        }
+    }
+    together = fb_strdup(folded(after.data, NULL));
+    wanted = fb_format("%s~ %zu\n", together, count + 3);
+    assert_string_equal(folded(apart.data, NULL), wanted);
+    assert_non_null(strstr(together, "\na;b;d 2\n"));
+    assert_non_null(strstr(together, "\na;b 6\n"));
+    free(together);
+    free(wanted);
+    fb_buf_done(&after);
+    fb_buf_done(&apart);
+    fb_buf_done(&deep);
 }
 
 static void fractions_keep_their_sum(void **state)
@@ -203,6 +244,7 @@ int main(void)
         cmocka_unit_test(what_is_no_stack_is_left_out),
         cmocka_unit_test(what_stands_above_the_stacks_does_not_hide_them),
         cmocka_unit_test(two_counts_are_two_types_and_no_part_of_a_name),
+        cmocka_unit_test(a_line_does_not_depend_on_the_one_before),
         cmocka_unit_test(fractions_keep_their_sum),
         cmocka_unit_test(weights_that_cannot_be_added_are_refused),
         cmocka_unit_test(jobs_do_not_change_a_byte),
