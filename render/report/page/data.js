@@ -162,14 +162,15 @@ function download(name, type, content) {
   a.click();
   setTimeout(function () { URL.revokeObjectURL(url); }, 10000);
 }
-function matcher(text, onBad) {
+function matcher(text, onBad, plain) {
   try {
+    if (plain) throw new Error("plain text");
     var re = new RegExp(text, /[A-Z]/.test(text) ? "" : "i");
     onBad(false);
     return function (name) { return re.test(name); };
   } catch (e) { /* not a regular expression: the text itself */
     var low = text.toLowerCase();
-    onBad(true);
+    onBad(!plain);
     return function (name) { return name.toLowerCase().indexOf(low) >= 0; };
   }
 }

@@ -12,6 +12,7 @@ function Graph(parent, tree) {
   this.pinned = -1;
   this.hit = null;
   this.filter = new Set();
+  this.plain = false; /* what is searched is no regular expression */
   this.boxes = new Map();
   this.parts(parent);
   this.listen();
@@ -19,8 +20,10 @@ function Graph(parent, tree) {
 Graph.prototype.parts = function (parent) {
   var self = this, bar = make("div", { class: "tools" }, parent);
   this.bar = bar;
-  this.input = make("input", { type: "search", placeholder: "search (regex)  /", spellcheck: "false",
-    "aria-label": "search frames by regular expression" });
+  this.input = make("input", { type: "search", placeholder: "search  /", spellcheck: "false",
+    "aria-label": "search frames" });
+  this.regexp = make("button", { type: "button", "aria-pressed": "true", title: "regular expressions",
+    "aria-label": "search by regular expression" }, null, ".*");
   this.found = make("span", { class: "found", role: "status" });
   this.previous = make("button", { type: "button", "aria-label": "previous match", hidden: "" }, null, "‹");
   this.next = make("button", { type: "button", "aria-label": "next match", hidden: "" }, null, "›");
@@ -33,10 +36,17 @@ Graph.prototype.parts = function (parent) {
   this.panels = make("div", { class: "panels" }, parent);
   this.panel = make("div", { class: "panel", role: "status" }, this.panels);
   this.pin = make("div", { class: "panel pinned", hidden: "" }, this.panels);
-  [this.input, this.found, this.previous, this.next, this.reset].forEach(function (e) { bar.appendChild(e); });
+  [this.input, this.regexp, this.found, this.previous, this.next, this.reset].forEach(function (e) { bar.appendChild(e); });
   this.reset.addEventListener("click", function () { self.clear(); });
+  this.regexp.addEventListener("click", function () { self.setPlain(!self.plain); self.search(self.input.value); self.changed(); });
   this.previous.addEventListener("click", function () { self.walkMatches(-1); });
   this.next.addEventListener("click", function () { self.walkMatches(1); });
+};
+
+Graph.prototype.changed = function () { if (this.onChange) this.onChange(); };
+Graph.prototype.setPlain = function (plain) {
+  this.plain = plain;
+  this.regexp.setAttribute("aria-pressed", String(!plain));
 };
 
 /* ---- what is shown ---- */
@@ -79,6 +89,7 @@ Graph.prototype.drawLegend = function () {
       if (!self.filter.delete(c[0])) self.filter.add(c[0]);
       b.setAttribute("aria-pressed", String(self.filter.has(c[0])));
       self.paint();
+      self.changed();
     });
   });
 };
@@ -226,8 +237,11 @@ Graph.prototype.fill = function (panel, i, isPinned) {
   }
   if (f >= 0)
     make("button", { type: "button" }, tools, "copy name").addEventListener("click", function () {
-      if (navigator.clipboard) navigator.clipboard.writeText(t.rawName(i)).catch(function () {});
+      self.copy(i);
     });
+};
+Graph.prototype.copy = function (i) {
+  if (this.tree.fn[i] >= 0 && navigator.clipboard) navigator.clipboard.writeText(this.tree.rawName(i)).catch(function () {});
 };
 Graph.prototype.details = function () {
   this.fill(this.panel, this.at >= 0 ? this.at : this.zoom, false);
@@ -238,6 +252,7 @@ Graph.prototype.pinTo = function (i) {
   this.pinned = i === this.pinned ? -1 : i;
   this.details();
   this.paint();
+  this.changed();
 };
 Graph.prototype.focusBox = function (i) {
   this.at = i;
@@ -258,14 +273,16 @@ Graph.prototype.zoomTo = function (i) {
   this.draw();
   this.focusBox(i);
   this.report();
-  if (this.onChange) this.onChange();
+  this.changed();
 };
 Graph.prototype.clear = function () {
   this.input.value = "";
   this.search("");
   this.filter.clear();
+  this.pinned = -1;
   this.drawLegend();
   this.zoomTo(0);
+  this.details();
 };
 
 /* ---- search: in the whole tree, drawn or not ---- */
@@ -274,7 +291,7 @@ Graph.prototype.search = function (text) {
   this.hit = null;
   input.classList.remove("bad");
   if (text) {
-    test = matcher(text, function (bad) { input.classList.toggle("bad", bad); });
+    test = matcher(text, function (bad) { input.classList.toggle("bad", bad); }, this.plain);
     known = new Map();
     this.hit = new Uint8Array(t.count);
     for (i = 1; i < t.count; i++) {
@@ -323,12 +340,20 @@ Graph.prototype.step = function (key) {
   for (c = t.parent[i] + 1; c < i; c = t.end[c]) if (v.width[c] > 0) best = c;
   return best < 0 ? i : best;
 };
+Graph.prototype.lastInSight = function () {
+  var last = 0;
+  this.boxes.forEach(function (e, key) { if (!e.thinCount && key > last) last = key; });
+  return last;
+};
 Graph.prototype.key = function (e) {
+  if ((e.ctrlKey || e.metaKey) && e.key === "f") { e.preventDefault(); this.input.focus(); this.input.select(); return; }
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (/^Arrow/.test(e.key)) this.focusBox(this.step(e.key));
   else if (e.key === "Enter" || e.key === " ") this.zoomTo(this.at >= 0 ? this.at : 0);
   else if (e.key === "Backspace") this.zoomTo(this.tree.parent[this.zoom]);
   else if (e.key === "Home") this.focusBox(0);
+  else if (e.key === "End") this.focusBox(this.lastInSight());
+  else if (e.key === "c") this.copy(this.at >= 0 ? this.at : this.zoom);
   else if (e.key === "Escape") this.clear();
   else if (e.key === "n" || e.key === "N") this.walkMatches(e.key === "n" ? 1 : -1);
   else if (e.key === "p") this.pinTo(this.at >= 0 ? this.at : this.zoom);
@@ -353,9 +378,12 @@ Graph.prototype.listen = function () {
     else if (b) self.panel.textContent = b.thinCount + " frames too narrow to be drawn: zoom in to see them.";
   });
   this.sheet.addEventListener("keydown", function (e) { self.key(e); });
+  if (this.tree.model.flame) document.addEventListener("keydown", function (e) { /* nothing else is on the page */
+    if (!(e.target.closest && e.target.closest(".sheet, input, button, a"))) self.key(e);
+  });
   this.input.addEventListener("input", function () {
     clearTimeout(typing);
-    typing = setTimeout(function () { self.search(self.input.value); if (self.onChange) self.onChange(); }, 90);
+    typing = setTimeout(function () { self.search(self.input.value); self.changed(); }, 90);
   });
   this.input.addEventListener("keydown", function (e) {
     if (e.key === "Escape") { self.input.value = ""; self.search(""); self.sheet.focus(); }

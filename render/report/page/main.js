@@ -16,7 +16,7 @@ function readHash() {
   var out = {};
   location.hash.slice(1).split("&").forEach(function (part) {
     var k = part.split("=");
-    try { if (/^(step|mode|z|s)$/.test(k[0])) out[k[0]] = decodeURIComponent(k.slice(1).join("=")); } catch (e) { /* not ours */ }
+    try { if (/^(step|mode|z|s|r|l|p)$/.test(k[0])) out[k[0]] = decodeURIComponent(k.slice(1).join("=")); } catch (e) { /* not ours */ }
   });
   return out;
 }
@@ -24,6 +24,9 @@ function saveHash(graph) {
   var h = "step=" + encodeURIComponent(state.step) + "&mode=" + encodeURIComponent(state.mode);
   if (graph && graph.zoom > 0) h += "&z=" + graph.zoom;
   if (graph && graph.input.value) h += "&s=" + encodeURIComponent(graph.input.value);
+  if (graph && graph.plain) h += "&r=0";
+  if (graph && graph.filter.size) h += "&l=" + Array.from(graph.filter).join(",");
+  if (graph && graph.pinned >= 0) h += "&p=" + graph.pinned;
   try { history.replaceState(null, "", "#" + h); } catch (e) { /* a sandbox has no history */ }
 }
 
@@ -146,6 +149,9 @@ function start(model, numbers) {
     if (asked.z > 0) graph.zoom = Math.floor(Number(asked.z));
     if (!(graph.zoom < tree.count)) graph.zoom = 0;
     if (asked.s) graph.input.value = asked.s;
+    if (asked.r === "0") graph.setPlain(true);
+    if (asked.p > 0 && asked.p < tree.count) graph.pinned = Math.floor(Number(asked.p));
+    (asked.l || "").split(",").forEach(function (k) { if (/^[LD]\d+$/.test(k)) graph.filter.add(k); });
     graph.onChange = function () { saveHash(graph); };
   }
   update();

@@ -370,6 +370,33 @@ test("a page of two arms says what the report says", async (page) => {
   assert.match(await page.locator("#flame > .note").first().innerText(), /^variant: [\d,]+ ticks; width is the share/);
 });
 
+test("a page has the keys of the SVG, and its address keeps what was chosen", async (page) => {
+  await open(page, "flame-diff");
+  await page.keyboard.press("End"); /* nothing has the focus */
+  assert.equal(await page.locator(".panel b").first().textContent(), "writev");
+  await page.keyboard.press("p");
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("handle|(");
+  await page.waitForFunction(() => document.querySelector("#flame .found").getAttribute("data-query") === "handle|(");
+  assert.ok(await page.locator("#flame input.bad").count() === 1, "what is no regular expression is marked");
+  await page.getByRole("button", { name: "search by regular expression" }).click();
+  assert.equal(await page.locator("#flame input.bad").count(), 0);
+  assert.match(await page.locator("#flame .found").textContent(), /^matched 0 %/);
+  await page.locator("#flame .legend button", { hasText: "inside the noise" }).click();
+  const address = page.url();
+  assert.match(address, /&s=handle%7C\(&r=0&l=D0&p=\d+$/);
+  await page.goto("about:blank");
+  await page.goto(address);
+  await page.waitForSelector("body[data-ready]");
+  assert.equal(await page.locator(".panel.pinned b").textContent(), "writev");
+  assert.equal(await page.getByRole("button", { name: "search by regular expression" }).getAttribute("aria-pressed"), "false");
+  assert.equal(await page.locator("#flame .legend [aria-pressed=true]").innerText(), "inside the noise");
+  await page.locator("#flame input[type=search]").press("Escape");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".panel.pinned:visible").count(), 0);
+  assert.equal(new URL(page.url()).hash, "#step=all&mode=difference&r=0");
+});
+
 test("hostile names are text in a page of one picture", async (page) => {
   await open(page, "flame-hostile");
   await page.evaluate(() => [...document.querySelectorAll(".graph .b")].forEach((b) =>
