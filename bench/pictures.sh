@@ -71,3 +71,6 @@ ln -sfn "$modules" "$work/browser/node_modules"
 cp "$here/pictures.mjs" "$work/browser/"
 flamebank flame "$work/wide.folded" -o "$work/wide.svg"
 (cd "$work/browser" && CHROMIUM=$chromium node pictures.mjs "$work/wide.svg")
+cp "$here/page.mjs" "$work/browser/"
+flamebank flame "$work/wide.folded" -o "$work/wide.html"
+(cd "$work/browser" && CHROMIUM=$chromium node page.mjs "$work/wide.html")
