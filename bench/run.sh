@@ -100,6 +100,19 @@ if wants diff; then
     diff=$(cpu flamebank diff "${both[@]}")
     echo "flamebank diff                 $diff s CPU, $(ratio "$diff" "$fold") x one fold, $(memory flamebank diff "${both[@]}") MB"
     rm "$work"/own-?.fbank
+    echo "== 10,000 steps over 900,000 samples (target: steps 0.5 s of CPU; diff 4 x that of 1,000 steps for 10 x the steps)"
+    for x in a b; do
+        make_bank "$work/long-$x.fbank" samples=900000 stacks=5000 hz=99 cores=1 steps=3 \
+            $([ $x = a ] || echo seed=2 codec=1.5)
+    done
+    for n in 1000 10000; do
+        awk -v n=$n 'BEGIN { print "name\tstart\tend\toffered\tdelivered"
+            for (i = 0; i < n; i++) printf "%d\t%.3f\t%.3f\t%d\t%d\n", 1000 + i,
+                1700000000 + 9090 / n * i, 1700000000 + 9090 / n * (i + 1), 1000 + i, 1000 + i }' > "$work/long.tsv"
+        both=("$work/long-a.fbank,$work/long.tsv" "$work/long-b.fbank,$work/long.tsv")
+        echo "flamebank steps, diff    $n: $(cpu flamebank steps "$work/long.tsv,$work/long-a.fbank") s CPU, $(cpu flamebank diff "${both[@]}") s CPU, $(memory flamebank diff "${both[@]}") MB"
+    done
+    rm "$work"/long*
     echo "== diff of two folded files of 200 MB (target: 0.8 s of CPU; inferno-diff-folded 2.3-2.5, without statistics)"
     bench_text folded 200000000 > "$work/a.folded"
     awk 'NR % 7 == 0 { $NF++ } { print }' "$work/a.folded" > "$work/b.folded"

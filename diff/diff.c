@@ -406,7 +406,7 @@ static void note_method(struct fb_diff *diff)
 
 static void note_step(struct fb_diff *diff, size_t step)
 {
-    const struct fb_diff_step *out = &diff->steps[step];
+    struct fb_diff_step *out = &diff->steps[step];
     const struct fb_diff_state *state = diff->state;
     bool is_short = false, is_assumed = false, is_plain = false;
     double gap = fb_unknown_largest(&state->steps[step].unknown);
@@ -420,24 +420,21 @@ static void note_step(struct fb_diff *diff, size_t step)
             is_plain |= !isnan(w->cost.ms) && !w->grid.has_cost;
         }
     if (gap > 0.02)
-        fb_diff_note(diff,
-                     "step %s: nameless frames are %.1f %% of the control and %.1f %% of the "
-                     "variant; rows of their module that moved by less than %.1f points have no "
-                     "verdict",
-                     out->name, 100 * out->unknown_control, 100 * out->unknown_variant, 100 * gap);
+        fb_diff_step_note(
+            out,
+            "nameless frames are %.1f %% of the control and %.1f %% of the "
+            "variant; rows of their module that moved by less than %.1f points have no "
+            "verdict",
+            100 * out->unknown_control, 100 * out->unknown_variant, 100 * gap);
     if (is_short && !(out->health & FB_STEP_SHORT) && state->has_profiles)
-        fb_diff_note(diff, "step %s: a window under 30 s is short", out->name);
+        fb_diff_step_note(out, "a window under 30 s is short");
     if (is_assumed && state->has_profiles)
-        fb_diff_note(diff,
-                     "step %s: no times, or under 5 s: the correlation of the samples is assumed",
-                     out->name);
+        fb_diff_step_note(out, "no times, or under 5 s: the correlation of the samples is assumed");
     if (is_plain && !is_assumed && state->has_profiles)
-        fb_diff_note(diff,
-                     "step %s: CPU by second is not in the bank: ms take the step's CPU per "
-                     "request as exact, plus the floor",
-                     out->name);
+        fb_diff_step_note(out, "CPU by second is not in the bank: ms take the step's CPU per "
+                               "request as exact, plus the floor");
     if (out->on_ms != diff->has_ms && !out->denial[0])
-        fb_diff_note(diff, "step %s: layers and frames are judged by share", out->name);
+        fb_diff_step_note(out, "layers and frames are judged by share");
 }
 
 /* ---- making and freeing ---- */
@@ -518,8 +515,11 @@ static enum fb_status diff_make(struct fb_diff *diff, struct fb_err *err)
         return r;
     note_method(diff);
     note_matching(diff);
+    fb_cost_pool_fill(diff);
     for (size_t i = 0; i < diff->steps_count && state->has_profiles; i++)
         fb_layer_pairs_measure(diff, i);
+    if (state->has_profiles)
+        fb_layer_pools_fill(diff);
     for (size_t i = 0; i < diff->steps_count; i++) {
         fb_metric_rows(diff, i);
         unsteady_settle(diff, i);
@@ -561,6 +561,13 @@ static void rows_free(struct fb_diff_row *rows, size_t count)
     free(rows);
 }
 
+static void notes_free(char **notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(notes[i]);
+    free(notes);
+}
+
 static void state_free(struct fb_diff_state *state, size_t steps_count)
 {
     for (size_t i = 0; state->windows && i < state->lineup.count * state->matching.count; i++)
@@ -572,6 +579,7 @@ static void state_free(struct fb_diff_state *state, size_t steps_count)
     }
     free(state->steps);
     free(state->windows);
+    free(state->pools);
     fb_matching_done(&state->matching);
     fb_lineup_done(&state->lineup);
     fb_arena_done(&state->arena);
@@ -597,10 +605,9 @@ void fb_diff_free(struct fb_diff *diff)
         rows_free(s->callers, s->callers_count);
         free(s->renames);
         free(s->movers);
+        notes_free(s->notes, s->notes_count);
     }
     free(diff->steps);
-    for (size_t i = 0; i < diff->notes_count; i++)
-        free(diff->notes[i]);
-    free(diff->notes);
+    notes_free(diff->notes, diff->notes_count);
     free(diff);
 }

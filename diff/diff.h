@@ -224,7 +224,9 @@ struct fb_diff_step {
     double samples_control, samples_variant;
     double unknown_control, unknown_variant; /* share of [unknown] leaf frames           */
     const char *denial; /* why nothing in this step is judged, "" if it is              */
-    bool on_ms;         /* verdicts rest on ms per request, else on shares              */
+    char **notes;       /* sentences about this step alone                              */
+    size_t notes_count;
+    bool on_ms; /* verdicts rest on ms per request, else on shares              */
 };
 
 struct fb_diff {
@@ -233,7 +235,7 @@ struct fb_diff {
     struct fb_diff_step *steps;
     size_t steps_count;
     bool is_wall; /* weights are time that threads lived, running or waiting */
-    char **notes; /* sentences: one pair only, clocks, losses, unmatched steps ... */
+    char **notes; /* sentences about all: one pair only, clocks, unmatched steps ... */
     size_t notes_count;
     size_t pairs;
     bool has_ms;                 /* ms per request is known in some step, judged or not */

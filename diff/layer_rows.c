@@ -123,15 +123,24 @@ static void pairs_pool(const struct fb_layer_pair *p, size_t count, bool on_ms,
     pool->df += k - 1;
 }
 
-/* Over the healthy steps. */
-static void layer_pool(const struct fb_diff *diff, size_t layer, bool on_ms,
-                       struct fb_pair_pool *pool)
+static struct fb_pair_pool *pool_of(const struct fb_diff_state *state, size_t row, bool on_ms)
 {
-    for (size_t i = 0; i < diff->steps_count; i++) {
-        const struct fb_step_state *s = &diff->state->steps[i];
+    return &state->pools[(on_ms ? fb_window_rows(state->in) : 0) + row];
+}
 
-        if (!diff->steps[i].denial[0])
-            pairs_pool(s->layers + layer * s->pairs_count, s->pairs_count, on_ms, pool);
+void fb_layer_pools_fill(struct fb_diff *diff)
+{
+    struct fb_diff_state *state = diff->state;
+    size_t rows = fb_window_rows(state->in);
+
+    state->pools = fb_alloc_array(2 * rows, sizeof *state->pools);
+    for (size_t i = 0; i < diff->steps_count; i++) {
+        const struct fb_step_state *s = &state->steps[i];
+
+        for (size_t r = 0; r < rows && !diff->steps[i].denial[0]; r++)
+            for (int on_ms = 0; on_ms < 2; on_ms++)
+                pairs_pool(s->layers + r * s->pairs_count, s->pairs_count, on_ms == 1,
+                           pool_of(state, r, on_ms == 1));
     }
 }
 
@@ -192,12 +201,10 @@ static void row_judge(struct fb_diff *diff, size_t step, size_t layer, struct fb
     const struct fb_step_state *s = &diff->state->steps[step];
     bool on_ms = diff->steps[step].on_ms;
     double share = (row->control.share + row->variant.share) / 2;
-    struct fb_pair_pool pool = {0};
 
-    layer_pool(diff, layer, on_ms, &pool);
     fb_layer_pairs_judge(diff, step, s->layers + layer * s->pairs_count,
-                         row_floor(diff, s, row_kind(diff->state, layer), share, on_ms), &pool,
-                         row);
+                         row_floor(diff, s, row_kind(diff->state, layer), share, on_ms),
+                         pool_of(diff->state, layer, on_ms), row);
 }
 
 static bool is_missing_somewhere(const struct fb_layer_pair *p, size_t count)

@@ -93,8 +93,10 @@ static double cost_d(const struct fb_diff_state *state, const struct fb_step_sta
                fb_state_window(state, s, pair, false)->cost.ms);
 }
 
-static void cost_pool(const struct fb_diff *diff, struct fb_evidence *e)
+void fb_cost_pool_fill(struct fb_diff *diff)
 {
+    struct fb_pair_pool *pool = &diff->state->cost_pool;
+
     for (size_t i = 0; i < diff->steps_count; i++) {
         const struct fb_step_state *s = &diff->state->steps[i];
         double mean = 0, sum2 = 0;
@@ -107,8 +109,8 @@ static void cost_pool(const struct fb_diff *diff, struct fb_evidence *e)
             sum2 += pow(cost_d(diff->state, s, j) - mean, 2);
         if (isnan(sum2))
             continue;
-        e->pooled_sum2 += sum2;
-        e->pooled_df += (double)s->pairs_count - 1;
+        pool->sum2 += sum2;
+        pool->df += (double)s->pairs_count - 1;
     }
 }
 
@@ -130,7 +132,8 @@ static void cost_judge(struct fb_diff *diff, size_t step, struct fb_diff_row *ro
     struct fb_evidence e = {
         .d = d, .half = half, .pairs = s->pairs_count, .delta = diff->options.delta_cpu};
 
-    cost_pool(diff, &e);
+    e.pooled_sum2 = diff->state->cost_pool.sum2;
+    e.pooled_df = diff->state->cost_pool.df;
     for (size_t i = 0; i < s->pairs_count; i++) {
         double control = window_se(fb_state_window(diff->state, s, i, false));
         double variant = window_se(fb_state_window(diff->state, s, i, true));

@@ -29,19 +29,35 @@ const char *fb_state_text(struct fb_diff_state *state, const char *fmt, ...)
     return fb_arena_copy(&state->arena, text, strlen(text));
 }
 
-void fb_diff_note(struct fb_diff *diff, const char *fmt, ...)
+__attribute__((format(printf, 3, 0))) static void note_add(char ***notes, size_t *count,
+                                                           const char *fmt, va_list args)
 {
     char text[1000];
+
+    vsnprintf(text, sizeof text, fmt, args);
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp((*notes)[i], text) == 0)
+            return;
+    *notes = realloc(*notes, (*count + 1) * sizeof **notes);
+    (*notes)[(*count)++] = fb_strdup(text);
+}
+
+void fb_diff_note(struct fb_diff *diff, const char *fmt, ...)
+{
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    note_add(&diff->notes, &diff->notes_count, fmt, args);
     va_end(args);
-    for (size_t i = 0; i < diff->notes_count; i++)
-        if (strcmp(diff->notes[i], text) == 0)
-            return;
-    diff->notes = realloc(diff->notes, (diff->notes_count + 1) * sizeof *diff->notes);
-    diff->notes[diff->notes_count++] = fb_strdup(text);
+}
+
+void fb_diff_step_note(struct fb_diff_step *out, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    note_add(&out->notes, &out->notes_count, fmt, args);
+    va_end(args);
 }
 
 static double run_cost_half(const struct fb_window *w, const struct fb_share *share)

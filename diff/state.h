@@ -2,7 +2,8 @@
  *
  *     diff.c         aligns, collects, states notes
  *     metric_rows.c  CPU per request, latency ...: fb_metric_rows()
- *     layer_rows.c   fb_layer_pairs_measure() of every step, then fb_layer_rows()
+ *     layer_rows.c   fb_layer_pairs_measure() of every step, fb_layer_pools_fill(), then
+ *                    fb_layer_rows()
  *     frame_rows.c   fb_frame_rows()
  *     callers.c, renames.c, movers.c   what stands around the frames (around.h)
  *     nodes.c        fb_diff_nodes() */
@@ -46,11 +47,13 @@ struct fb_diff_state {
     const struct fb_diff_input *in;
     struct fb_lineup lineup;
     struct fb_matching matching;
-    struct fb_window *windows;   /* [replicate x matching.count] */
-    struct fb_step_state *steps; /* as diff->steps */
-    struct fb_arena arena;       /* texts of reasons */
-    bool has_profiles;           /* every arm has one */
-    bool by_share_only;          /* the weights are no CPU time: clocks itimer and wall */
+    struct fb_window *windows;     /* [replicate x matching.count] */
+    struct fb_step_state *steps;   /* as diff->steps */
+    struct fb_pair_pool *pools;    /* [row of layers, then the same in ms], over healthy steps */
+    struct fb_pair_pool cost_pool; /* of CPU per request, over healthy steps */
+    struct fb_arena arena;         /* texts of reasons */
+    bool has_profiles;             /* every arm has one */
+    bool by_share_only;            /* the weights are no CPU time: clocks itimer and wall */
 };
 
 /* The window of one side of the i-th pair of a step. */
@@ -70,6 +73,9 @@ const char *fb_state_text(struct fb_diff_state *state, const char *fmt, ...)
 
 /* Appends a sentence to diff->notes. */
 void fb_diff_note(struct fb_diff *diff, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same to out->notes. */
+void fb_diff_step_note(struct fb_diff_step *out, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* One row's shares of one side, by pair, summed into the side of a table row. */
 void fb_side_fill(const struct fb_diff_state *state, const struct fb_step_state *s,
@@ -93,8 +99,10 @@ void fb_layer_pair_close(const struct fb_diff_state *state, const struct fb_step
 void fb_layer_pairs_judge(struct fb_diff *diff, size_t step, const struct fb_layer_pair *p,
                           double tau, const struct fb_pair_pool *pool, struct fb_diff_row *row);
 
+void fb_cost_pool_fill(struct fb_diff *diff); /* before the first fb_metric_rows() */
 void fb_metric_rows(struct fb_diff *diff, size_t step);
 void fb_layer_pairs_measure(struct fb_diff *diff, size_t step);
+void fb_layer_pools_fill(struct fb_diff *diff);        /* after that of all steps */
 void fb_layer_rows(struct fb_diff *diff, size_t step); /* after fb_metric_rows */
 void fb_frame_rows(struct fb_diff *diff, size_t step);
 

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 static const double second_ns = 1e9;
-static const uint16_t outside = UINT16_MAX;
+static const uint32_t outside = UINT32_MAX;
 
 enum { CELLS_MOST = 1 << 18 }; /* three days of seconds; beyond, a cell is longer than a second */
 
@@ -79,15 +79,65 @@ static double samples_per_weight(const struct fb_profile *p)
     return period > 1 ? 1 / (double)period : NAN;
 }
 
-static uint16_t window_at(const struct fb_window *windows, size_t count, int64_t time,
-                          uint16_t last)
+/* The windows of one replicate by their starts, so that a time finds its own without a look at
+ * all. */
+struct order {
+    const struct fb_window *windows;
+    uint32_t *index; /* by start; those that have none of the step are left out */
+    int64_t *end;    /* the latest of this one and those before it              */
+    size_t count;
+};
+
+static int by_start(const void *a, const void *b, void *windows)
 {
-    if (last != outside && time >= windows[last].start_ns && time < windows[last].end_ns)
-        return last;
+    const struct fb_window *w = windows;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+    if (w[i].start_ns != w[k].start_ns)
+        return w[i].start_ns < w[k].start_ns ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+static void order_init(struct order *o, struct fb_window *windows, size_t count)
+{
+    *o = (struct order){.windows = windows,
+                        .index = fb_alloc_array(count, sizeof *o->index),
+                        .end = fb_alloc_array(count, sizeof *o->end)};
     for (size_t i = 0; i < count; i++)
-        if (windows[i].step && time >= windows[i].start_ns && time < windows[i].end_ns)
-            return (uint16_t)i;
-    return outside;
+        if (windows[i].step)
+            o->index[o->count++] = (uint32_t)i;
+    qsort_r(o->index, o->count, sizeof *o->index, by_start, windows);
+    for (size_t k = 0; k < o->count; k++) {
+        int64_t end = windows[o->index[k]].end_ns;
+
+        o->end[k] = k > 0 && o->end[k - 1] > end ? o->end[k - 1] : end;
+    }
+}
+
+static void order_done(struct order *o)
+{
+    free(o->index);
+    free(o->end);
+}
+
+/* Of windows that overlap, the first in the order of the steps. */
+static uint32_t window_at(const struct order *o, int64_t time)
+{
+    size_t low = 0, high = o->count; /* those before low start at or before the time */
+    uint32_t found = outside;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (o->windows[o->index[middle]].start_ns <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t k = low; k-- > 0 && o->end[k] > time;)
+        if (o->windows[o->index[k]].end_ns > time && o->index[k] < found)
+            found = o->index[k];
+    return found;
 }
 
 /* Cells are equal parts of the window, of a second or a little more. */
@@ -105,22 +155,24 @@ static uint32_t cell_of(const struct fb_window *w, int64_t time)
 
 /* Which window each sample of the profile is in; counts them; returns those outside. */
 static double samples_place(const struct fb_profile *p, struct fb_window *windows, size_t count,
-                            uint16_t *window_of_sample)
+                            uint32_t *window_of_sample)
 {
     const struct fb_samples *s = &p->samples;
     double factor = samples_per_weight(p), left = 0;
-    uint16_t at = outside, last = outside;
+    struct order order;
 
+    order_init(&order, windows, count);
     for (size_t i = 0; i < s->count; i++) {
-        at = window_at(windows, count, p->has_times ? s->time_ns[i] : 0, last);
+        uint32_t at = window_at(&order, p->has_times ? s->time_ns[i] : 0);
+
         window_of_sample[i] = at;
         if (at == outside) {
             left += factor > 0 ? (double)s->weight[i] * factor : 1;
             continue;
         }
-        last = at;
         windows[at].events_count++;
     }
+    order_done(&order);
     return left;
 }
 
@@ -152,7 +204,7 @@ static void event_put(struct fb_window *w, const struct fb_diff_input *in, struc
 }
 
 static void arm_collect(const struct fb_diff_input *in, const struct fb_diff_arm *arm,
-                        const uint16_t *window_of_sample, struct fb_window *windows)
+                        const uint32_t *window_of_sample, struct fb_window *windows)
 {
     const struct fb_samples *s = &arm->profile->samples;
 
@@ -229,10 +281,9 @@ static bool has_second_rows(const struct fb_profile *p, const char *name, const 
     const struct fb_counter *c = fb_profile_counter_find(p, name);
     size_t rows = 0;
 
-    for (size_t i = 0; c && i < p->counters.rows; i++)
-        rows += c->values[i] != FB_COUNTER_ABSENT &&
-                p->counters.time_ns[i] >= w->start_ns - 1000000000 &&
-                p->counters.time_ns[i] <= w->end_ns + 1000000000;
+    for (size_t i = fb_profile_counter_row(p, w->start_ns - 1000000000);
+         c && i < p->counters.rows && p->counters.time_ns[i] <= w->end_ns + 1000000000; i++)
+        rows += c->values[i] != FB_COUNTER_ABSENT;
     return 5 * rows >= 4 * w->cells;
 }
 
@@ -321,7 +372,7 @@ static void windows_allocate(const struct fb_diff_input *in, double factor,
 double fb_windows_collect(const struct fb_diff_input *in, const struct fb_replicate *replicate,
                           struct fb_window *windows, size_t count)
 {
-    uint16_t **places = fb_alloc_array(replicate->arms_count, sizeof *places);
+    uint32_t **places = fb_alloc_array(replicate->arms_count, sizeof *places);
     double left = 0, factor = 0;
 
     for (size_t i = 0; i < replicate->arms_count; i++) {

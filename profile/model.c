@@ -391,22 +391,37 @@ size_t fb_profile_counter_row_add(struct fb_profile *p, int64_t time_ns)
     return all->rows++;
 }
 
+size_t fb_profile_counter_row(const struct fb_profile *p, int64_t time_ns)
+{
+    size_t low = 0, high = p->counters.rows;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->counters.time_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The counter's value at a time, linear between the two rows that have one around it; clamped to
  * the first or last within COUNTER_REACH_NS.  False where there is no such row. */
 static bool counter_value_at(const struct fb_profile *p, const struct fb_counter *c,
                              int64_t time_ns, double *ret_value)
 {
     const struct fb_counters *all = &p->counters;
-    size_t before = SIZE_MAX, after = SIZE_MAX;
+    size_t row = fb_profile_counter_row(p, time_ns), before = SIZE_MAX, after = SIZE_MAX;
 
-    for (size_t i = 0; i < all->rows && after == SIZE_MAX; i++) {
-        if (c->values[i] == FB_COUNTER_ABSENT)
-            continue;
-        if (all->time_ns[i] <= time_ns)
-            before = i;
-        if (all->time_ns[i] >= time_ns)
+    for (size_t i = row; i < all->rows && after == SIZE_MAX; i++)
+        if (c->values[i] != FB_COUNTER_ABSENT)
             after = i;
-    }
+    if (after != SIZE_MAX && all->time_ns[after] == time_ns)
+        before = after;
+    for (size_t i = row; i-- > 0 && before == SIZE_MAX;)
+        if (c->values[i] != FB_COUNTER_ABSENT)
+            before = i;
     if (before == SIZE_MAX && after == SIZE_MAX)
         return false;
     if (before == SIZE_MAX || after == SIZE_MAX) {
@@ -428,9 +443,12 @@ static bool counter_value_at(const struct fb_profile *p, const struct fb_counter
 static bool counter_falls(const struct fb_profile *p, const struct fb_counter *c, int64_t from_ns,
                           int64_t to_ns)
 {
+    size_t first = fb_profile_counter_row(p, from_ns);
     int64_t before = FB_COUNTER_ABSENT;
 
-    for (size_t i = 0; i < p->counters.rows; i++) {
+    for (size_t i = first; i-- > 0 && before == FB_COUNTER_ABSENT;)
+        before = c->values[i];
+    for (size_t i = first; i < p->counters.rows; i++) {
         int64_t value = c->values[i], at = p->counters.time_ns[i];
 
         if (value == FB_COUNTER_ABSENT)
@@ -465,9 +483,10 @@ bool fb_profile_counter_level(const struct fb_profile *p, const char *name, int6
     bool any = false;
     double max = 0, last = 0;
 
-    for (size_t i = 0; c && i < p->counters.rows; i++) {
-        if (c->values[i] == FB_COUNTER_ABSENT || p->counters.time_ns[i] < from_ns ||
-            p->counters.time_ns[i] > to_ns)
+    for (size_t i = fb_profile_counter_row(p, from_ns); c && i < p->counters.rows; i++) {
+        if (p->counters.time_ns[i] > to_ns)
+            break;
+        if (c->values[i] == FB_COUNTER_ABSENT)
             continue;
         last = (double)c->values[i];
         max = any && max > last ? max : last;

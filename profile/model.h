@@ -242,6 +242,9 @@ size_t fb_profile_counter_row_add(struct fb_profile *p, int64_t time_ns);
 /* The counter of that name or NULL. */
 const struct fb_counter *fb_profile_counter_find(const struct fb_profile *p, const char *name);
 
+/* The first row at or after a time; the number of rows where all are before it. */
+size_t fb_profile_counter_row(const struct fb_profile *p, int64_t time_ns);
+
 /* Growth of a cumulative counter over [from_ns, to_ns], linear between rows.  False (and nothing
  * set) where the counter is missing, fell within the span (a restart), or its rows do not reach
  * both ends within 1.5 s. */

@@ -53,19 +53,21 @@ static void columns_add(struct fb_table *t)
 
 struct fb_table *fb_render_coverage(const struct fb_steps *steps, const struct fb_profile *p)
 {
+    struct fb_sampled *sampled = fb_sampled_new(p);
     struct fb_table *t = NULL;
     bool is_group = true;
 
     for (size_t i = 0; i < steps->count; i++) {
         struct fb_coverage c;
 
-        if (!fb_coverage_measure(p, &steps->items[i], &c))
+        if (!fb_coverage_measure(p, sampled, &steps->items[i], &c))
             continue;
         if (!t)
             columns_add(t = fb_table_new("CPU time that is accounted for"));
         row_add(t, &steps->items[i], &c);
         is_group = is_group && c.is_group;
     }
+    fb_sampled_free(sampled);
     if (!t)
         return NULL;
     fb_table_note(t, is_group ? "CPU s: what the arm's control group was charged. Samples: of the "

@@ -28,29 +28,10 @@ static void step_notes(struct fb_table *t, const struct fb_diff_step *s)
                          "on the rate, so the arms are not compared at equal load.");
 }
 
-/* What follows "step NAME: " in a note about one step, else NULL. */
-static const char *after_step(const struct fb_diff *diff, size_t step, const char *note)
+static void step_own_notes(struct fb_table *t, const struct fb_diff_step *s)
 {
-    size_t len = strlen(diff->steps[step].name);
-
-    if (strncmp(note, "step ", 5) != 0 || strncmp(note + 5, diff->steps[step].name, len) != 0 ||
-        strncmp(note + 5 + len, ": ", 2) != 0)
-        return NULL;
-    return note + 5 + len + 2;
-}
-
-static void step_own_notes(struct fb_table *t, const struct fb_diff *diff, size_t step)
-{
-    for (size_t i = 0; i < diff->notes_count; i++)
-        fb_diff_sentence(t, "", after_step(diff, step, diff->notes[i]));
-}
-
-static bool is_of_a_step(const struct fb_diff *diff, const char *note)
-{
-    for (size_t i = 0; i < diff->steps_count; i++)
-        if (after_step(diff, i, note))
-            return true;
-    return false;
+    for (size_t i = 0; i < s->notes_count; i++)
+        fb_diff_sentence(t, "", s->notes[i]);
 }
 
 static bool is_empty(const struct fb_diff_row *r)
@@ -139,7 +120,7 @@ struct fb_table *fb_render_diff_metrics(const struct fb_diff *diff, size_t step)
     fb_diff_sentence(t, "", unknown.data);
     fb_buf_done(&unknown);
     step_notes(t, s);
-    step_own_notes(t, diff, step);
+    step_own_notes(t, s);
     return t;
 }
 
@@ -263,8 +244,7 @@ struct fb_table *fb_render_diff_notes(const struct fb_diff *diff)
     struct fb_table *t = fb_table_new("Notes");
 
     for (size_t i = 0; i < diff->notes_count; i++)
-        if (!is_of_a_step(diff, diff->notes[i]))
-            fb_diff_sentence(t, "", diff->notes[i]);
+        fb_diff_sentence(t, "", diff->notes[i]);
     share_notes(t, diff);
     return t;
 }

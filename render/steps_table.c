@@ -210,10 +210,11 @@ struct fb_table *fb_render_steps(const struct fb_steps *steps)
     bool names = has_names(steps), conns = has_conns(steps);
     char *title = fb_format("Steps of %s", steps->source);
     struct fb_table *t = fb_table_new(title);
+    int decimals = ms_decimals(steps);
 
     columns_add(t, names, conns);
     for (size_t i = 0; i < steps->count; i++)
-        row_add(t, &steps->items[i], names, conns, ms_decimals(steps));
+        row_add(t, &steps->items[i], names, conns, decimals);
     for (size_t i = 0; i < steps->count; i++) {
         const struct fb_step *s = &steps->items[i];
         char *offered = offered_text(s);

@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "steps/list.h"
+#include "steps/sampled.h"
 
 enum {
     SPEED_RUN = 5,     /* spins of which the median is taken: one read may be disturbed  */
@@ -174,10 +175,12 @@ static size_t series_take(const struct fb_profile *p, const struct fb_counter *c
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < p->counters.rows; i++) {
+    for (size_t i = fb_profile_counter_row(p, s->load_start_ns); i < p->counters.rows; i++) {
         int64_t t = p->counters.time_ns[i];
 
-        if (t < s->load_start_ns || t > s->load_end_ns || c->values[i] == FB_COUNTER_ABSENT)
+        if (t > s->load_end_ns)
+            break;
+        if (c->values[i] == FB_COUNTER_ABSENT)
             continue;
         values[n] = (double)c->values[i];
         if (times_s)
@@ -250,27 +253,23 @@ static void cpu_course_fill(struct fb_step *s, const struct fb_profile *p, doubl
 
 /* ---- samples ---- */
 
-static void samples_fill(struct fb_step *s, const struct fb_profile *p)
+static void samples_fill(struct fb_step *s, const struct fb_profile *p,
+                         const struct fb_sampled *sampled)
 {
     bool all = s->load_start_ns == 0;
     int64_t from = s->load_start_ns, to = s->load_end_ns;
-    double count = 0, weight = 0, weight_covered = 0, cpu_ns;
+    struct fb_sampled_sum sum;
+    double weight, weight_covered, cpu_ns;
     bool known;
 
     if (!all && !p->has_times)
         return;
     covered(p, &from, &to);
-    for (size_t i = 0; i < p->samples.count; i++) {
-        int64_t t = p->samples.time_ns[i];
-
-        if (!all && (t < s->load_start_ns || t >= s->load_end_ns))
-            continue;
-        count += p->rows_merged > 0 ? (double)p->samples.weight[i] : 1;
-        weight += (double)p->samples.weight[i];
-        if (t >= from && t < to)
-            weight_covered += (double)p->samples.weight[i];
-    }
-    s->samples = count;
+    sum = all ? fb_sampled_all(sampled)
+              : fb_sampled_between(sampled, s->load_start_ns, s->load_end_ns);
+    weight = (double)sum.weight;
+    weight_covered = (double)fb_sampled_between(sampled, from, to).weight;
+    s->samples = p->rows_merged > 0 ? weight : (double)sum.count;
     if (!(fb_profile_weight_ns(p) > 0) || fb_profile_is_wall(p))
         return;
     s->sample_cpu_s = weight * fb_profile_weight_ns(p) / 1e9;
@@ -296,6 +295,7 @@ size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p)
 {
     double *values = fb_alloc_array(p->counters.rows, sizeof *values);
     double *times_s = fb_alloc_array(p->counters.rows, sizeof *times_s);
+    struct fb_sampled *sampled = fb_sampled_new(p);
     size_t overlapping = 0;
 
     for (size_t i = 0; i < steps->count; i++) {
@@ -310,13 +310,14 @@ size_t fb_steps_add_counters(struct fb_steps *steps, const struct fb_profile *p)
             levels_fill(s, p);
             speed_fill(s, p, values);
             cpu_course_fill(s, p, values, times_s);
-            samples_fill(s, p);
+            samples_fill(s, p, sampled);
         } else if (strcmp(steps->format, "whole") == 0) {
             overlapping++;
-            samples_fill(s, p);
+            samples_fill(s, p, sampled);
         }
     }
     free(values);
     free(times_s);
+    fb_sampled_free(sampled);
     return overlapping;
 }

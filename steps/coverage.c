@@ -12,18 +12,8 @@ static double seconds_of(const struct fb_profile *p, const char *counter, int64_
     return fb_profile_counter_delta(p, counter, from, to, &delta) ? delta / 1e9 : 0;
 }
 
-static double sampled(const struct fb_profile *p, int64_t from, int64_t to)
-{
-    double weight = 0;
-
-    for (size_t i = 0; i < p->samples.count; i++)
-        if (p->samples.time_ns[i] >= from && p->samples.time_ns[i] < to)
-            weight += (double)p->samples.weight[i];
-    return weight * fb_profile_weight_ns(p) / 1e9;
-}
-
-bool fb_coverage_measure(const struct fb_profile *p, const struct fb_step *s,
-                         struct fb_coverage *ret_coverage)
+bool fb_coverage_measure(const struct fb_profile *p, const struct fb_sampled *sampled,
+                         const struct fb_step *s, struct fb_coverage *ret_coverage)
 {
     int64_t from = s->load_start_ns, to = s->load_end_ns;
     struct fb_coverage c = {0};
@@ -42,7 +32,8 @@ bool fb_coverage_measure(const struct fb_profile *p, const struct fb_step *s,
     c.span_s = (double)(to - from) / 1e9;
     c.is_group = fb_profile_counter_delta(p, "cgroup.cpu_ns", from, to, &group) && group > 0;
     c.charged_s = (c.is_group ? group : process) / 1e9;
-    c.sampled_s = sampled(p, from, to);
+    c.sampled_s =
+        (double)fb_sampled_between(sampled, from, to).weight * fb_profile_weight_ns(p) / 1e9;
     c.handler_s = seconds_of(p, "sampler.handler_ns", from, to);
     c.sampler_s = seconds_of(p, "sampler.writer_ns", from, to);
     c.others_s = c.is_group ? fmax(0, c.charged_s - process / 1e9) : 0;

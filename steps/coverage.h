@@ -1,7 +1,7 @@
 /* coverage.h - the account of a step's CPU time: of what the control group was charged, how much
  * the samples explain, and who used the rest.
  *
- *     if (fb_coverage_measure(profile, step, &coverage)) ... all of it over the same span
+ *     if (fb_coverage_measure(profile, sampled, step, &coverage)) ... all of it over the same span
  *
  * charged = sampled + sampler + others + unexplained, exactly; unexplained may be negative, since
  * each part is measured by itself.  The samples hold the handler's time, since the handler runs on
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "profile/profile.h"
+#include "steps/sampled.h"
 
 struct fb_step;
 
@@ -27,7 +28,7 @@ struct fb_coverage { /* CPU seconds over span_s */
 };
 
 /* False: the profile has no CPU counters or no CPU samples over the step's load. */
-bool fb_coverage_measure(const struct fb_profile *p, const struct fb_step *s,
-                         struct fb_coverage *ret_coverage);
+bool fb_coverage_measure(const struct fb_profile *p, const struct fb_sampled *sampled,
+                         const struct fb_step *s, struct fb_coverage *ret_coverage);
 
 #endif

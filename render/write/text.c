@@ -389,6 +389,11 @@ static void put_table(const struct page *pg)
 }
 
 /* Tables of one kind, as of the steps of a diff, look alike: they have the same columns. */
+struct kind {
+    const struct fb_table *first;
+    unsigned level; /* at which all of them fit */
+};
+
 static bool is_alike(const struct fb_table *a, const struct fb_table *b)
 {
     if (a->columns_count != b->columns_count)
@@ -399,27 +404,39 @@ static bool is_alike(const struct fb_table *a, const struct fb_table *b)
     return true;
 }
 
+/* The kind of the table, which may be a new one: of any number of tables there are few kinds. */
+static size_t kind_put(struct kind *kinds, size_t *count, const struct fb_table *t)
+{
+    unsigned level = fb_text_grid_level(t);
+    size_t i = 0;
+
+    while (i < *count && !is_alike(kinds[i].first, t))
+        i++;
+    if (i == *count)
+        kinds[(*count)++] = (struct kind){.first = t, .level = level};
+    kinds[i].level = level > kinds[i].level ? level : kinds[i].level;
+    return i;
+}
+
 void fb_table_write_text(const struct fb_table *const *tables, size_t count, bool color,
                          struct fb_buf *out)
 {
-    unsigned *levels = fb_alloc_array(count, sizeof *levels);
+    struct kind *kinds = fb_alloc_array(count, sizeof *kinds);
+    size_t *kind_of = fb_alloc_array(count, sizeof *kind_of), kinds_count = 0;
 
     for (size_t i = 0; i < count; i++)
-        levels[i] = fb_text_grid_level(tables[i]);
+        kind_of[i] = kind_put(kinds, &kinds_count, tables[i]);
     for (size_t i = 0; i < count; i++) {
         struct fb_text_grid grid;
         struct page pg = {.g = &grid, .color = color, .out = out};
-        unsigned level = levels[i];
 
-        for (size_t k = 0; k < count; k++)
-            if (levels[k] > level && is_alike(tables[i], tables[k]))
-                level = levels[k];
         fb_text_grid_init(&grid, tables[i]);
-        fb_text_grid_fit(&grid, level);
+        fb_text_grid_fit(&grid, kinds[kind_of[i]].level);
         if (i > 0)
             fb_buf_putc(out, '\n');
         put_table(&pg);
         fb_text_grid_done(&grid);
     }
-    free(levels);
+    free(kinds);
+    free(kind_of);
 }

@@ -334,6 +334,15 @@ static void a_yield_leaves_out_what_was_paused(void **state)
     fb_profile_free(p);
 }
 
+static bool is_measured(const struct fb_profile *p, const struct fb_step *s, struct fb_coverage *c)
+{
+    struct fb_sampled *sampled = fb_sampled_new(p);
+    bool is = fb_coverage_measure(p, sampled, s, c);
+
+    fb_sampled_free(sampled);
+    return is;
+}
+
 /* charged = sampled + sampler + others + unexplained, over the span of the counters. */
 static void the_account_of_a_step_adds_up(void **state)
 {
@@ -342,7 +351,7 @@ static void the_account_of_a_step_adds_up(void **state)
     struct fb_coverage c;
 
     (void)state;
-    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(is_measured(p, &steps->items[0], &c));
     assert_true(c.is_group && c.span_s == 10);
     assert_true(fabs(c.charged_s - 7.5) < 1e-9 && fabs(c.others_s - 2.5) < 1e-9);
     assert_true(fabs(c.sampled_s - 5) < 1e-9); /* 500 samples that weigh 2 on average, of 5 ms */
@@ -350,13 +359,13 @@ static void the_account_of_a_step_adds_up(void **state)
                 1e-9);
     p->samples.count /=
         3; /* samples of the last 40 s are lost: the step has its own all the same */
-    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(is_measured(p, &steps->items[0], &c));
     assert_true(fabs(c.unexplained_s) < 1e-9);
     p->samples.count = 750; /* and of a half of the step */
-    assert_true(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_true(is_measured(p, &steps->items[0], &c));
     assert_true(fabs(c.unexplained_s - 2.5) < 1e-9);
     p->interval_ns = 0; /* of weights without a unit nothing follows */
-    assert_false(fb_coverage_measure(p, &steps->items[0], &c));
+    assert_false(is_measured(p, &steps->items[0], &c));
     fb_steps_free(steps);
     fb_profile_free(p);
 }
