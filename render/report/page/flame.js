@@ -23,7 +23,10 @@ Single.prototype.classOf = function (i) {
   return this.tree.layer[i] < 0 ? "" : "L" + this.tree.layer[i];
 };
 Single.prototype.suffix = function () { return ""; };
-Single.prototype.weight = function (v) { return weightText(this.tree.model, this.about.side || 0, v) + " " + this.tree.model.unit; };
+Single.prototype.weight = function (v) {
+  var n = weightText(this.tree.model, this.about.side || 0, v), unit = this.tree.model.unit;
+  return n + " " + (n === "1" ? unit.replace(/(.)s$/, "$1") : unit);
+};
 Single.prototype.amount = function (v) {
   var all = this.total[0], ms = this.about.ms, cores = this.about.cores;
   return percent(v, all) + " · " + this.weight(v) +
