@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "diff/around.h"
+#include "diff/follow.h"
 #include "diff/frames.h"
 
 enum { LEVELS_MAX = 3, SETS_MAX = 64, SETS_SHOWN = 12, MEMBERS_MAX = 16 };
@@ -299,36 +300,6 @@ static void row_fill(struct pass *p, const struct subject *s, size_t level,
     free(pairs);
 }
 
-/* ln(variant / control) of the callers, had the frame's change been one of cost: what is theirs
- * beside the frame stays (the mean of both arms, so that swapped arms negate it).  Shares add up to
- * 1 whatever happens: of them, its part of all that is not the frame stays. */
-static double followed(const struct fb_diff_row *frame, const struct fb_diff_row *callers)
-{
-    bool on_share = callers->on_share;
-    double own[2] = {on_share ? frame->control.share : frame->control.ms,
-                     on_share ? frame->variant.share : frame->variant.ms};
-    double whole[2] = {on_share ? callers->control.share : callers->control.ms,
-                       on_share ? callers->variant.share : callers->variant.ms};
-    double rest = 0, left[2];
-
-    for (int a = 0; a < 2; a++) {
-        left[a] = on_share ? 1 - own[a] : 1;
-        rest += left[a] > 0 ? fmax(0, whole[a] - own[a]) / left[a] / 2 : NAN;
-    }
-    return log((rest * left[1] + own[1]) / (rest * left[0] + own[0]));
-}
-
-/* Whether the callers' interval excludes that they lost or won what the frame did, and they are
- * nearer to no change. */
-static bool did_not_follow(const struct fb_diff_row *frame, const struct fb_diff_row *callers)
-{
-    double d = followed(frame, callers);
-
-    if (isnan(callers->d) || isnan(d))
-        return false;
-    return (d < callers->d_lo || d > callers->d_hi) && fabs(callers->d) < fabs(d) / 2;
-}
-
 /* Whether the callers up to that level took into their own time what the frame lost, or gave what
  * it won. */
 static bool is_taken_over(const struct pass *p, const struct subject *s, size_t level)
@@ -355,7 +326,7 @@ static void subject_settle(struct pass *p, struct subject *s, size_t level,
     struct fb_diff_row row;
 
     row_fill(p, s, level, shares, &row);
-    s->is_settled = !s->is_changed || did_not_follow(frame, &row);
+    s->is_settled = !s->is_changed || fb_follow_fails(frame, &row);
     if (s->is_changed && s->is_settled) {
         frame->move = is_taken_over(p, s, level) ? FB_MOVE_INLINED : FB_MOVE_WITHIN;
     } else if (level > 0) { /* the immediate callers are shown, since no level stayed */

@@ -143,9 +143,11 @@ struct fb_diff_row {
     bool on_share;      /* d is of the share of samples, not of ms per request        */
     bool is_total;      /* the sum of all layers: the last layer row                  */
     bool is_moved; /* a layer that differs and whose boundaries did not follow: inlining moved it */
-    enum fb_move move;   /* of frames                                              */
-    size_t callers;      /* of frames: index in step->callers; SIZE_MAX none */
-    const char *partner; /* of FB_MOVE_TOOK: the function that was inlined, borrowed  */
+    bool is_moved_in_part; /* of JVM arms: its boundary differs, and the rest of that moved against
+                              the layer */
+    enum fb_move move;     /* of frames                                              */
+    size_t callers;        /* of frames: index in step->callers; SIZE_MAX none */
+    const char *partner;   /* of FB_MOVE_TOOK: the function that was inlined, borrowed  */
     const char *renamed; /* of frames: the name that it may have in the other arm, borrowed; NULL */
 };
 

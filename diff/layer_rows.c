@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "diff/follow.h"
 #include "diff/state.h"
 #include "diff/unknown.h"
 
@@ -303,42 +304,38 @@ static void row_fill(struct fb_diff *diff, size_t step, size_t index, struct fb_
     row_verdict(diff, step, index, row, shares, shares + s->pairs_count);
 }
 
-/* Whether the boundary, not resolved itself, rules out that it lost or won what the layer did: its
- * interval excludes that change.  A layer larger than its boundary is not the inside of it. */
-static bool did_not_follow(const struct fb_diff_row *boundary, const struct fb_diff_row *layer)
+/* Whether the boundary, not resolved itself, rules out that it lost or won what the layer did.  A
+ * layer larger than its boundary is not the inside of it. */
+static bool did_not_follow(const struct fb_diff_row *layer, const struct fb_diff_row *boundary)
 {
-    bool on_share = layer->on_share;
-    double whole = on_share ? boundary->control.share : boundary->control.ms;
-    double from = on_share ? layer->control.share : layer->control.ms;
-    double moved = from * layer->change, d;
-
-    if (boundary->verdict != FB_VERDICT_UNRESOLVED || boundary->on_share != on_share)
-        return false;
-    if (!(from <= whole) || !(whole + moved > 0))
-        return false;
-    d = log((whole + moved) / whole);
-    return d < boundary->d_lo || d > boundary->d_hi;
+    return boundary->verdict == FB_VERDICT_UNRESOLVED && boundary->on_share == layer->on_share &&
+           layer->control.share <= boundary->control.share &&
+           layer->variant.share <= boundary->variant.share && fb_follow_fails(layer, boundary);
 }
 
 /* A layer's self time moved, and the code that it is the inside of did not: another process inlines
- * other methods (docs/statistics.md, 8).  What a layer lost may be spread over several boundaries,
- * so there each must be the same. */
-static void moved_mark(struct fb_diff_step *out)
+ * other methods (docs/statistics.md, 4).  What a layer lost may be spread over several boundaries,
+ * so there each must be the same.  In a JVM both may be true at once: the boundary changed, and the
+ * rest of it took over from the layer, or gave to it. */
+static void layer_move_mark(const struct fb_diff *diff, const struct fb_diff_step *out, size_t l,
+                            struct fb_diff_row *layer)
 {
-    for (size_t l = 0; l + 1 < out->layers_count; l++) {
-        struct fb_diff_row *layer = &out->layers[l];
-        size_t same = 0, left = 0, all = 0;
+    const struct fb_diff_row *boundary = NULL;
+    size_t same = 0, all = 0;
 
-        for (size_t b = 0; b < out->boundaries_count; b++) {
-            if (out->boundaries[b].layer != l)
-                continue;
-            all++;
-            same += out->boundaries[b].verdict == FB_VERDICT_SAME;
-            left += did_not_follow(&out->boundaries[b], layer);
-        }
-        layer->is_moved = layer->verdict == FB_VERDICT_DIFF && all > 0 &&
-                          (same == all || (all == 1 && left == 1));
+    for (size_t b = 0; b < out->boundaries_count; b++) {
+        if (out->boundaries[b].layer != l)
+            continue;
+        boundary = &out->boundaries[b];
+        all++;
+        same += boundary->verdict == FB_VERDICT_SAME;
     }
+    if (layer->verdict != FB_VERDICT_DIFF || all == 0)
+        return;
+    layer->is_moved = same == all || (all == 1 && did_not_follow(layer, boundary));
+    layer->is_moved_in_part = diff->options.is_jvm && all == 1 &&
+                              boundary->verdict == FB_VERDICT_DIFF &&
+                              fb_follow_opposes(layer, boundary);
 }
 
 void fb_layer_rows(struct fb_diff *diff, size_t step)
@@ -367,6 +364,7 @@ void fb_layer_rows(struct fb_diff *diff, size_t step)
         out->sums[i].layer = FB_NO_LAYER;
     }
     total_row(diff, step, &out->layers[layers]);
-    moved_mark(out);
+    for (size_t l = 0; l + 1 < out->layers_count; l++)
+        layer_move_mark(diff, out, l, &out->layers[l]);
     free(shares);
 }

@@ -133,6 +133,8 @@ static void why_around(struct fb_buf *why, const struct fb_diff_row *r)
 
     if (r->is_moved)
         why_add(why, "moved by inlining: its boundary did not follow");
+    if (r->is_moved_in_part)
+        why_add(why, "moved in part by inlining: the rest of its boundary moved against it");
     if (r->move == FB_MOVE_INLINED)
         why_add(why, "moved by inlining: its callers did not follow");
     else if (r->move == FB_MOVE_WITHIN)

@@ -158,6 +158,8 @@ static void differing_layers(const struct fb_diff_step *s, struct fb_buf *out)
             fb_buf_puts(out, " %");
         if (r->is_moved)
             fb_buf_puts(out, " (moved by inlining)");
+        if (r->is_moved_in_part)
+            fb_buf_puts(out, " (moved in part by inlining)");
     }
     if (out->len == 0)
         fb_buf_puts(out, "");

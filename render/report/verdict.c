@@ -249,6 +249,8 @@ static void layer_put(const struct fb_table *t, size_t row, struct fb_buf *out)
     }
     if (strstr(text_of(t, row, "why"), "moved by inlining"))
         fb_buf_puts(out, ", moved by inlining");
+    if (strstr(text_of(t, row, "why"), "moved in part by inlining"))
+        fb_buf_puts(out, ", moved in part by inlining");
 }
 
 static size_t count_verdict(const struct fb_table *t, const char *word)

@@ -94,6 +94,44 @@ static void a_boundary_that_is_not_resolved_can_rule_the_change_out(void **state
     }
 }
 
+/* Of a boundary that grows by 1.4, the layer shrinks by a half and the rest doubles: in a JVM some
+ * of it was inlined elsewhere, whichever arm is the control.  A layer that grows with its boundary,
+ * or by itself, was not. */
+static void a_layer_that_its_boundary_moved_against_is_moved_in_part(void **state)
+{
+    static const struct {
+        unsigned json[2], rest[2];
+        bool is_jvm, is_moved;
+    } cases[] = {{{20, 10}, {20, 46}, true, true},   {{10, 20}, {46, 20}, true, true},
+                 {{20, 10}, {20, 46}, false, false}, {{20, 28}, {20, 28}, true, false},
+                 {{20, 36}, {20, 20}, true, false},  {{20, 20}, {20, 36}, true, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        struct fb_diff *diff;
+
+        world_init(&w, RULES);
+        for (int a = 0; a < 2; a++) {
+            struct fb_profile *p = world_arm(&w, a == 1, 110);
+
+            for (size_t s = 0; s < 110; s++) {
+                unsigned up = s % 2 ? 2 : 0;
+
+                world_samples(p, s, "main;encode;json_put", cases[i].json[a] + up);
+                world_samples(p, s, "main;encode;app_put", cases[i].rest[a]);
+                world_samples(p, s, "main;app_work",
+                              200 - cases[i].json[a] - cases[i].rest[a] - up);
+            }
+        }
+        diff = world_diff(&w, &(struct fb_diff_options){.is_jvm = cases[i].is_jvm});
+        assert_int_equal(diff->steps[0].boundaries[0].verdict, FB_VERDICT_DIFF);
+        assert_int_equal(world_layer(diff, 0, "codec")->is_moved_in_part, cases[i].is_moved);
+        assert_false(world_layer(diff, 0, "codec")->is_moved);
+        world_done(&w, diff);
+    }
+}
+
 static void a_layer_whose_boundary_grew_too_is_not_marked(void **state)
 {
     struct world w;
@@ -112,6 +150,7 @@ int main(void)
         cmocka_unit_test(a_boundary_counts_each_stack_once_and_rows_overlap),
         cmocka_unit_test(a_leaf_layer_that_moved_inside_its_boundary_is_marked),
         cmocka_unit_test(a_boundary_that_is_not_resolved_can_rule_the_change_out),
+        cmocka_unit_test(a_layer_that_its_boundary_moved_against_is_moved_in_part),
         cmocka_unit_test(a_layer_whose_boundary_grew_too_is_not_marked),
     };
 
