@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/vec.h"
+#include "diff/words.h"
 
 static void add_n(struct fb_facts *facts, enum fb_fact_class class, const char *name, size_t n,
                   const char *value)
@@ -69,12 +70,29 @@ static bool add_switch(struct fb_facts *facts, const char *word)
     return true;
 }
 
+/* Blanks in it: a value, whatever else is in it. */
+static bool is_text(const char *word)
+{
+    return word[0] == '\0' || strpbrk(word, " \t\n") != NULL;
+}
+
+/* A word that begins with an option or a key, be it "--opt=some text". */
+static bool is_named(const char *word)
+{
+    size_t n = name_length(word);
+    const char *blank = strpbrk(word, " \t\n");
+
+    if (blank != NULL && (word[n] != '=' || blank < word + n))
+        return false;
+    return word[0] == '-' || word[n] == '=';
+}
+
 /* One word, and whether the next one was its value. */
 static bool add_word(struct fb_facts *facts, const char *word, const char *next)
 {
     size_t n = name_length(word);
 
-    if (word[0] != '-' && strchr(word, '=') == NULL) {
+    if (!is_named(word)) {
         add(facts, FB_FACT_COMMAND, "arguments", word);
         return false;
     }
@@ -86,7 +104,7 @@ static bool add_word(struct fb_facts *facts, const char *word, const char *next)
     }
     /* "-c FILE": whether a program takes the next word as its value is not known, and as long as
      * both arms are read alike it does not matter. */
-    if (next != NULL && next[0] != '-' && strchr(next, '=') == NULL) {
+    if (next != NULL && (is_text(next) || !is_named(next))) {
         add(facts, FB_FACT_COMMAND, word, next);
         return true;
     }
@@ -96,21 +114,14 @@ static bool add_word(struct fb_facts *facts, const char *word, const char *next)
 
 void fb_facts_add_command(struct fb_facts *facts, const char *command)
 {
-    char *copy = fb_strdup(command), *rest = NULL;
-    char *word = strtok_r(copy, " \t\n", &rest);
+    struct fb_words w;
 
-    if (word != NULL) {
-        add(facts, FB_FACT_COMMAND, "program", word);
-        word = strtok_r(NULL, " \t\n", &rest);
-    }
-    while (word != NULL) {
-        char *next = strtok_r(NULL, " \t\n", &rest);
-
-        if (add_word(facts, word, next) && next != NULL)
-            next = strtok_r(NULL, " \t\n", &rest);
-        word = next;
-    }
-    free(copy);
+    fb_words_split(command, &w);
+    if (w.count > 0)
+        add(facts, FB_FACT_COMMAND, "program", w.items[0]);
+    for (size_t i = 1; i < w.count; i++)
+        i += add_word(facts, w.items[i], i + 1 < w.count ? w.items[i + 1] : NULL);
+    fb_words_done(&w);
 }
 
 /* ---- the manifest ---- */

@@ -31,7 +31,8 @@ bool fb_facts_is_same_jar(const char *control, const char *variant);
 void fb_facts_of_arm(const struct fb_diff_arm *arm, struct fb_facts *ret_facts);
 void fb_facts_done(struct fb_facts *facts);
 
-/* Takes one command line apart, its words separated by blanks; the first is the program. */
+/* Takes one command line apart (words.h); the first word is the program, and one with blanks in it
+ * is one value. */
 void fb_facts_add_command(struct fb_facts *facts, const char *command);
 
 /* Sorts, and makes one fact of those with one name. */

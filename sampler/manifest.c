@@ -82,17 +82,37 @@ static void put_milli(struct fb_chunk *chunk, const char *key, uint64_t value)
     put(chunk, key, text);
 }
 
+/* A word as it would be typed: in single quotes if it is empty or has blanks or quotes in it. */
+static void word_add(struct fb_text *to, const char *word)
+{
+    bool is_plain = word[0] != '\0' && strpbrk(word, " \t\n'\"") == NULL;
+
+    fb_text_str(to, is_plain ? "" : "'");
+    for (; *word != '\0'; word++)
+        fb_text_add(to, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    fb_text_str(to, is_plain ? "" : "'");
+}
+
+/* args: n bytes, a NUL behind each word and one more behind all. */
+static void put_command(struct fb_chunk *chunk, const char *args, size_t n)
+{
+    char command[COMMAND_MAX];
+    struct fb_text to = {.data = command, .cap = sizeof command};
+
+    for (const char *word = args; word < args + n; word += strlen(word) + 1) {
+        fb_text_str(&to, word > args ? " " : "");
+        word_add(&to, word);
+    }
+    put(chunk, "command", command);
+}
+
 static void put_process(const struct fb_manifest *m, struct fb_chunk *chunk)
 {
     char text[COMMAND_MAX];
     ssize_t n = fb_file_read("/proc/thread-self/cmdline", text, sizeof text);
 
-    if (n > 0) {
-        for (ssize_t i = 0; i < n - 1; i++)
-            if (text[i] == '\0')
-                text[i] = ' ';
-        put(chunk, "command", text);
-    }
+    if (n > 0)
+        put_command(chunk, text, (size_t)n);
     n = readlink("/proc/thread-self/exe", text, sizeof text - 1);
     if (n > 0) {
         text[n] = '\0';

@@ -175,6 +175,33 @@ static void an_image_implies_its_builds(void **state)
     fb_profile_free(v);
 }
 
+/* The one command line, and the other; the fact that differs and its two values. */
+static const char *const scripts[][5] = {
+    {"bash -c 'while :; do i=$((i + 1)); done' x", "bash -c 'while :; do i=$((i + 2)); done' x",
+     "-c", "while :; do i=$((i + 1)); done", "while :; do i=$((i + 2)); done"},
+    {"/bin/sh -ec while :; do i=1 work; done", "/bin/sh -ec while :; do i=2 work; done", "-ec",
+     "while :; do i=1 work; done", "while :; do i=2 work; done"}, /* of a bank without quotes */
+    {"a --name 'x = y'", "a --name 'x = z'", "--name", "x = y", "x = z"},
+    {"a '--name=x  y'", "a '--name=x  z'", "--name", "x  y", "x  z"},
+    {"a '' 'k v=1'", "a '' 'k v=2'", "arguments", " k v=1", " k v=2"},
+    {"a -m 'it'\\''s'", "a -m \"it's so\"", "-m", "it's", "it's so"},
+    {"a -m it's", "a -m its", "-m", "it's", "its"},
+};
+
+static void a_word_with_blanks_is_one_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const char *const c[] = {"command", scripts[i][0], NULL};
+        const char *const v[] = {"command", scripts[i][1], NULL};
+        struct fb_differs *d = differs_of(c, v, &no_lever);
+
+        assert_int_equal(d->count, 1);
+        values_are(d, scripts[i][2], scripts[i][3], scripts[i][4]);
+        fb_differs_free(d);
+    }
+}
+
 static enum fb_lever_state lever_state(const char *control, const char *variant, const char *lever)
 {
     const char *const c[] = {"command", control, NULL}, *const v[] = {"command", variant, NULL};
@@ -281,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_switch_of_the_jvm_implies_its_flag_and_collector),
         cmocka_unit_test(what_a_jvm_made_of_its_flags_is_no_setting),
         cmocka_unit_test(an_image_implies_its_builds),
+        cmocka_unit_test(a_word_with_blanks_is_one_value),
         cmocka_unit_test(a_lever_is_looked_for),
         cmocka_unit_test(a_setting_in_which_one_arms_runs_differ_is_told_apart),
         cmocka_unit_test(profiles_without_a_manifest_are_not_the_same),
