@@ -28,19 +28,20 @@ struct fb_symbol_rank {
 /* Below 0: x is the better name. */
 static inline int fb_symbol_rank(const struct fb_symbol_rank *x, const struct fb_symbol_rank *y)
 {
-    size_t under_x = strspn(x->name, "_");
-    size_t under_y = strspn(y->name, "_");
-    size_t len_x = strcspn(x->name, "@");
-    size_t len_y = strcspn(y->name, "@");
+    size_t under_x, under_y, len_x, len_y;
 
     if (x->kind != y->kind)
         return x->kind > y->kind ? 1 : -1;
     if (x->local != y->local)
         return x->local ? 1 : -1;
+    under_x = strspn(x->name, "_");
+    under_y = strspn(y->name, "_");
     if (under_x != under_y)
         return under_x > under_y ? 1 : -1;
     if (x->weak != y->weak)
         return x->weak ? 1 : -1;
+    len_x = strcspn(x->name, "@");
+    len_y = strcspn(y->name, "@");
     if (len_x != len_y)
         return len_x > len_y ? 1 : -1;
     return strcmp(x->name, y->name);

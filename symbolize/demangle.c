@@ -5,8 +5,9 @@
  * passes the cap leaves by longjmp.  It can as well work for hours without a byte of output: it
  * looks for a parameter pack through all types of a pattern as often as they are referred to.  So a
  * C++ name is parsed first, which costs its length, the visits that its tree would take are
- * counted, each node once, and only then it is printed.  The parser's own limit of recursion is
- * off: it refuses every name of more than 1,024 bytes, which templates often have; the printer's
+ * counted, each node once, and only then it is printed; a name with few references to what was
+ * before them is not counted, because it cannot be so large.  The parser's own limit of recursion
+ * is off: it refuses every name of more than 1,024 bytes, which templates often have; the printer's
  * stays.
  *
  * Rust writes something at each visit, so the cap of the output is one of the time; only an
@@ -138,6 +139,30 @@ static uint32_t visits(struct visits *v, const component *c, unsigned depth)
     return (uint32_t)sum;
 }
 
+/* Whether no tree of this name can be deep or take VISITS_MAX visits, by its letters alone.
+ *
+ * The parser makes 2 nodes a byte at most, so none lies deeper.  A node has two parents only where
+ * the name refers back: a constructor to the name before it, which is one node, counted for each
+ * node here; S_, S0_ ... to something that is whole, so each doubles at most all that was there
+ * before.  A pack (Dp, sp) repeats its pattern for each argument, of which there are fewer than
+ * bytes. */
+static bool is_small(const char *mangled, size_t len)
+{
+    uint64_t most = 4 * (uint64_t)len;
+
+    if (most >= 2 * (uint64_t)DEPTH_MAX)
+        return false;
+    for (size_t i = 1; i < len && most < VISITS_MAX; i++) {
+        char before = mangled[i - 1], c = mangled[i];
+
+        if (before == 'S' && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z')))
+            most *= 2;
+        else if (c == 'p' && (before == 'D' || before == 's'))
+            most *= 1 + (uint64_t)len;
+    }
+    return most < VISITS_MAX;
+}
+
 /* Whether the tree can be printed in a bounded time. */
 static bool is_printable(const component *tree, const void *nodes, size_t count)
 {
@@ -158,7 +183,8 @@ static bool run_cxx(const char *mangled, struct sink *sink)
     void *nodes = NULL;
     component *tree =
         cplus_demangle_v3_components(mangled, OPTIONS | DMGL_NO_RECURSE_LIMIT, &nodes);
-    bool done = tree && is_printable(tree, nodes, 2 * strlen(mangled));
+    size_t len = strlen(mangled);
+    bool done = tree && (is_small(mangled, len) || is_printable(tree, nodes, 2 * len));
 
     sink->text.len = 0;
     if (done && setjmp(sink->too_long) == 0)
@@ -262,7 +288,7 @@ static bool demangle(const char *mangled, struct fb_buf *out)
  * libiberty takes after C++ names only. */
 static size_t suffix_at(const char *raw)
 {
-    size_t len = strcspn(raw, "@");
+    size_t len = (size_t)(strchrnul(raw, '@') - raw);
     const char *llvm = strstr(raw, ".llvm.");
 
     return llvm && (size_t)(llvm - raw) < len ? (size_t)(llvm - raw) : len;
@@ -277,8 +303,8 @@ bool fb_name_demangle(const char *raw, struct fb_buf *out)
     if (raw[0] != '_' || !raw[1] || !strchr("ZRD", raw[1]) || len > INPUT_MAX)
         return false;
     cut = suffix_at(raw);
-    head = fb_strndup(raw, cut);
-    done = demangle(head, out);
+    head = cut < len ? fb_strndup(raw, cut) : NULL;
+    done = demangle(head ? head : raw, out);
     if (done && raw[cut] == '.')
         fb_buf_printf(out, " [clone %s]", raw + cut);
     else if (done)

@@ -60,12 +60,16 @@ static void add_table(const struct fb_elf_file *file, Elf_Scn *section, const GE
     Elf_Data *data = elf_getdata(section, NULL), *strings = names ? elf_getdata(names, NULL) : NULL;
     size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
     size_t count = data && data->d_buf && entry > 0 ? data->d_size / entry : 0;
+    bool wide = gelf_getclass(file->elf) == ELFCLASS64; /* GElf_Sym is that class's */
 
     for (size_t i = 1; i < count && i < INT32_MAX; i++) {
-        GElf_Sym symbol;
+        const GElf_Sym *symbol = wide ? (const GElf_Sym *)data->d_buf + i : NULL;
+        GElf_Sym narrow;
 
-        if (gelf_getsym(data, (int)i, &symbol))
-            fb_elf_symbol_add(file->machine, &symbol, text_at(strings, symbol.st_name),
+        if (!wide)
+            symbol = gelf_getsym(data, (int)i, &narrow);
+        if (symbol)
+            fb_elf_symbol_add(file->machine, symbol, text_at(strings, symbol->st_name),
                               header->sh_type == SHT_SYMTAB, ix);
     }
 }

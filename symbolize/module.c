@@ -115,18 +115,17 @@ const struct fb_symbol *fb_symbols_find(const struct fb_symbols *symbols, uint64
 
 void fb_symbol_name(const struct fb_symbol *symbol, struct fb_buf *out)
 {
-    size_t len = symbol->kind == FB_SYMBOL_STUB || symbol->kind == FB_SYMBOL_RESOLVER
-                     ? strcspn(symbol->name, "@")
-                     : strlen(symbol->name);
-    char *plain = fb_strndup(symbol->name, len);
+    bool plain = symbol->kind != FB_SYMBOL_STUB && symbol->kind != FB_SYMBOL_RESOLVER;
+    size_t len = (size_t)(strchrnul(symbol->name, plain ? '\0' : '@') - symbol->name);
+    char *copy = plain ? NULL : fb_strndup(symbol->name, len);
 
-    if (!fb_name_demangle(plain, out))
-        fb_buf_add(out, plain, len);
+    if (!fb_name_demangle(copy ? copy : symbol->name, out))
+        fb_buf_add(out, symbol->name, len);
     if (symbol->kind == FB_SYMBOL_STUB)
         fb_buf_puts(out, "@plt");
     else if (symbol->kind == FB_SYMBOL_RESOLVER)
         fb_buf_puts(out, ".resolver");
-    free(plain);
+    free(copy);
 }
 
 size_t fb_symbols_places(struct fb_symbols *symbols, uint64_t address, bool with_inlined,

@@ -62,8 +62,7 @@ static void add_relocations(const struct fb_elf_file *file, Elf_Scn *section,
     GElf_Shdr symbols_header;
     Elf_Data *symbols = linked_symbols(file->elf, header, &symbols_header);
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t size = gelf_fsize(file->elf, ELF_T_RELA, 1, EV_CURRENT);
-    size_t count = data && data->d_buf && size > 0 ? data->d_size / size : 0;
+    size_t count = data && data->d_buf ? data->d_size / sizeof(GElf_Rela) : 0;
 
     if (is_plt && !slots->by_number) {
         slots->by_number = fb_alloc_array(count, sizeof *slots->by_number);
@@ -72,24 +71,23 @@ static void add_relocations(const struct fb_elf_file *file, Elf_Scn *section,
     for (size_t i = 0; i < count && i < INT32_MAX; i++) {
         const char *name = NULL;
         bool relative;
-        GElf_Rela rela;
+        const GElf_Rela *rela = (const GElf_Rela *)data->d_buf + i;
         GElf_Sym symbol;
 
-        if (!gelf_getrela(data, (int)i, &rela) ||
-            !is_slot_type(file->machine, GELF_R_TYPE(rela.r_info), &relative))
+        if (!is_slot_type(file->machine, GELF_R_TYPE(rela->r_info), &relative))
             continue;
         if (relative) {
             const struct fb_symbol *target =
-                fb_symbol_index_find(functions, (uint64_t)rela.r_addend);
+                fb_symbol_index_find(functions, (uint64_t)rela->r_addend);
 
             name = target && target->ifunc ? target->ifunc : target ? target->name : NULL;
-        } else if (symbols && gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol)) {
+        } else if (symbols && gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &symbol)) {
             name = elf_strptr(file->elf, symbols_header.sh_link, symbol.st_name);
         }
         if (!name || !name[0])
             continue;
         fb_vec_reserve(&slots->items, &slots->room, slots->count + 1, sizeof *slots->items);
-        slots->items[slots->count++] = (struct slot){rela.r_offset, name};
+        slots->items[slots->count++] = (struct slot){rela->r_offset, name};
         if (is_plt && i < slots->numbers)
             slots->by_number[i] = name;
     }
@@ -235,6 +233,8 @@ void fb_plt_read(const struct fb_elf_file *file, const struct fb_symbol_index *f
     size_t names;
 
     if ((file->machine == EM_X86_64 || file->machine == EM_AARCH64) &&
+        gelf_getclass(file->elf) ==
+            ELFCLASS64 && /* not x32: relocations are GElf_Rela as they are */
         elf_getshdrstrndx(file->elf, &names) == 0) {
         read_slots(file, names, functions, &slots);
         read_tables(file, names, &slots, stubs);

@@ -1,4 +1,6 @@
-/* Sort, one name per address, flatten the sized ones, then put the others into the gaps. */
+/* Sort, one name per address, flatten the sized ones, then put the others into the gaps.  What is
+ * sorted are the places of the candidates, and the sized ones go straight into the sweep: a copy of
+ * each costs more in fresh memory than its part of the work. */
 #include "symbolize/symbol_index.h"
 
 #include <stdlib.h>
@@ -6,6 +8,13 @@
 
 #include "base/symbol_rank.h"
 #include "base/vec.h"
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+struct key {
+    uint64_t start;
+    uint32_t at; /* of added[] */
+};
 
 struct code_map {
     const struct fb_elf_code *code;
@@ -36,56 +45,19 @@ static struct fb_symbol_rank rank_of(const struct fb_symbol_candidate *c)
     return (struct fb_symbol_rank){c->name, (unsigned)c->kind, c->local, c->weak};
 }
 
-static int by_address_and_rank(const void *a, const void *b)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    const struct fb_symbol_candidate *x = a, *y = b;
+    return a < b ? a : b;
+}
+
+/* Below 0: x is the better name of the two, of one address. */
+static int by_rank(const struct fb_symbol_candidate *x, const struct fb_symbol_candidate *y)
+{
     struct fb_symbol_rank rank_x = rank_of(x), rank_y = rank_of(y);
 
-    if (x->start != y->start)
-        return x->start > y->start ? 1 : -1;
     if ((x->size == 0) != (y->size == 0))
         return x->size == 0 ? 1 : -1;
     return fb_symbol_rank(&rank_x, &rank_y);
-}
-
-static void ranges_add(struct ranges *r, const struct fb_symbol_candidate *best, const char *ifunc,
-                       uint64_t end)
-{
-    fb_vec_reserve(&r->items, &r->room, r->count + 1, sizeof *r->items);
-    r->items[r->count++] =
-        (struct range){{best->start, end, best->name, ifunc, best->kind}, best->whole_table};
-}
-
-/* One range per address.  The candidates are sorted, so the first of an address is the best and
- * the sections are walked once.  An unsized range ends, for now, where its section does. */
-static void pick(const struct fb_symbol_index *ix, const struct code_map *map, struct ranges *sized,
-                 struct ranges *unsized)
-{
-    size_t section = 0;
-
-    for (size_t i = 0, next; i < ix->added_count; i = next) {
-        const struct fb_symbol_candidate *best = &ix->added[i];
-        uint64_t size = best->size, limit;
-        const char *ifunc = NULL;
-
-        for (next = i; next < ix->added_count && ix->added[next].start == best->start; next++) {
-            if (ix->added[next].size > size)
-                size = ix->added[next].size;
-            if (!ifunc && ix->added[next].kind == FB_SYMBOL_RESOLVER)
-                ifunc = ix->added[next].name;
-        }
-        while (section < map->code_count && map->code[section].end <= best->start)
-            section++;
-        if (section == map->code_count)
-            return;
-        if (map->code[section].start > best->start)
-            continue;
-        limit = map->code[section].end;
-        if (size == 0)
-            ranges_add(unsized, best, ifunc, limit);
-        else
-            ranges_add(sized, best, ifunc, size < limit - best->start ? best->start + size : limit);
-    }
 }
 
 static void emit(struct fb_symbol_index *ix, const struct fb_symbol *symbol, uint64_t start,
@@ -99,33 +71,102 @@ static void emit(struct fb_symbol_index *ix, const struct fb_symbol *symbol, uin
     ix->items[ix->count++].end = end;
 }
 
-/* Sweeps the sized ranges by start with a stack of those still open; the top one is the inner. */
-static void flatten(struct fb_symbol_index *ix, const struct ranges *sized)
+/* The sized ranges by start, with a stack of those still open; the top one is the inner. */
+struct sweep {
+    struct fb_symbol *open;
+    size_t depth, room;
+    uint64_t done;
+};
+
+/* Ends the ranges that end at or before `upto`. */
+static void sweep_close(struct fb_symbol_index *ix, struct sweep *w, uint64_t upto)
 {
-    size_t *open = fb_alloc_array(sized->count + 1, sizeof *open), depth = 0;
-    uint64_t done = 0;
+    while (w->depth > 0 && w->open[w->depth - 1].end <= upto) {
+        const struct fb_symbol *top = &w->open[--w->depth];
 
-    for (size_t i = 0; i <= sized->count; i++) {
-        uint64_t upto = i < sized->count ? sized->items[i].symbol.start : UINT64_MAX;
-
-        while (depth > 0 && sized->items[open[depth - 1]].symbol.end <= upto) {
-            const struct fb_symbol *top = &sized->items[open[--depth]].symbol;
-
-            emit(ix, top, done > top->start ? done : top->start, top->end);
-            if (top->end > done)
-                done = top->end;
-        }
-        if (i == sized->count)
-            break;
-        if (depth > 0) {
-            const struct fb_symbol *top = &sized->items[open[depth - 1]].symbol;
-
-            emit(ix, top, done > top->start ? done : top->start, upto);
-        }
-        done = upto;
-        open[depth++] = i;
+        emit(ix, top, w->done > top->start ? w->done : top->start, top->end);
+        if (top->end > w->done)
+            w->done = top->end;
     }
-    free(open);
+}
+
+static void sweep_open(struct fb_symbol_index *ix, struct sweep *w, const struct fb_symbol *symbol)
+{
+    sweep_close(ix, w, symbol->start);
+    if (w->depth > 0) {
+        const struct fb_symbol *top = &w->open[w->depth - 1];
+
+        emit(ix, top, w->done > top->start ? w->done : top->start, symbol->start);
+    }
+    w->done = symbol->start;
+    fb_vec_reserve(&w->open, &w->room, w->depth + 1, sizeof *w->open);
+    w->open[w->depth++] = *symbol;
+}
+
+static void ranges_add(struct ranges *r, const struct fb_symbol *symbol, bool whole_table)
+{
+    fb_vec_reserve(&r->items, &r->room, r->count + 1, sizeof *r->items);
+    r->items[r->count++] = (struct range){*symbol, whole_table};
+}
+
+/* The n candidates of one address become one range: the best name, the largest size, the best
+ * IFUNC.  The end is not known where the size is 0. */
+static const struct fb_symbol_candidate *join(const struct fb_symbol_index *ix,
+                                              const struct key *keys, size_t n,
+                                              struct fb_symbol *ret)
+{
+    const struct fb_symbol_candidate *best = NULL, *resolver = NULL;
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fb_symbol_candidate *c = &ix->added[keys[i].at];
+
+        if (!best || by_rank(c, best) < 0)
+            best = c;
+        if (c->kind == FB_SYMBOL_RESOLVER && (!resolver || by_rank(c, resolver) < 0))
+            resolver = c;
+        if (c->size > size)
+            size = c->size;
+    }
+    *ret = (struct fb_symbol){keys->start,
+                              size <= UINT64_MAX - keys->start ? keys->start + size : UINT64_MAX,
+                              best->name, resolver ? resolver->name : NULL, best->kind};
+    return best;
+}
+
+/* One range per address, the sized ones flattened into the index.  The keys are sorted, so the
+ * sections are walked once.  An unsized range ends, for now, where its section does. */
+static void pick(struct fb_symbol_index *ix, const struct key *keys, const struct code_map *map,
+                 struct ranges *unsized)
+{
+    struct sweep sweep = {0};
+    size_t section = 0;
+
+    for (size_t i = 0, next; i < ix->added_count; i = next) {
+        uint64_t start = keys[i].start, limit;
+        const struct fb_symbol_candidate *best;
+        struct fb_symbol symbol;
+
+        for (next = i + 1; next < ix->added_count && keys[next].start == start;)
+            next++;
+        while (section < map->code_count && map->code[section].end <= start)
+            section++;
+        if (section == map->code_count)
+            break;
+        if (map->code[section].start > start)
+            continue;
+        best = join(ix, keys + i, next - i, &symbol);
+        limit = map->code[section].end;
+        if (symbol.end == start) {
+            symbol.end = limit;
+            ranges_add(unsized, &symbol, best->whole_table);
+        } else {
+            symbol.end = least(symbol.end, limit);
+            sweep_open(ix, &sweep, &symbol);
+        }
+    }
+    sweep_close(ix, &sweep, UINT64_MAX);
+    free(sweep.open);
 }
 
 /* The first of sorted values above x, or UINT64_MAX; *at only moves forward. */
@@ -134,11 +175,6 @@ static uint64_t next_above(const uint64_t *values, size_t count, size_t *at, uin
     while (*at < count && values[*at] <= x)
         (*at)++;
     return *at < count ? values[*at] : UINT64_MAX;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* items[0 .. middle) and the rest are each in order; from behind, so that nothing is overwritten.
@@ -183,13 +219,6 @@ static void fill_gaps(struct fb_symbol_index *ix, const struct code_map *map,
     merge(ix, sized_count);
 }
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-struct key {
-    uint64_t start;
-    uint32_t at; /* of added[] */
-};
-
 /* One digit of a radix sort, which keeps the order of equal ones. */
 static void sort_digit(const struct key *from, struct key *to, size_t count, unsigned shift)
 {
@@ -207,14 +236,12 @@ static void sort_digit(const struct key *from, struct key *to, size_t count, uns
         to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By address with a radix sort (comparing is half of the cost of an index), then the few of each
- * address by rank. */
-static void sort_candidates(struct fb_symbol_index *ix)
+/* By address with a radix sort: comparing is half of the cost of an index.  Free it. */
+static struct key *sort_candidates(const struct fb_symbol_index *ix)
 {
     size_t count = ix->added_count;
     struct key *keys = fb_alloc_array(count, sizeof *keys);
     struct key *spare = fb_alloc_array(count, sizeof *spare);
-    struct fb_symbol_candidate *sorted = fb_alloc_array(count, sizeof *sorted);
     uint64_t bits = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -228,32 +255,21 @@ static void sort_candidates(struct fb_symbol_index *ix)
         keys = spare;
         spare = other;
     }
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = ix->added[keys[i].at];
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && sorted[end].start == sorted[i].start;)
-            end++;
-        if (end - i > 1)
-            qsort(sorted + i, end - i, sizeof *sorted, by_address_and_rank);
-    }
-    free(keys);
     free(spare);
-    free(ix->added);
-    ix->added = sorted;
-    ix->added_room = count;
+    return keys;
 }
 
 void fb_symbol_index_build(struct fb_symbol_index *ix, const struct fb_elf_code *code,
                            size_t code_count, const uint64_t *starts, size_t starts_count)
 {
     const struct code_map map = {code, code_count, starts, starts_count};
-    struct ranges sized = {0}, unsized = {0};
+    struct ranges unsized = {0};
+    struct key *keys;
 
-    sort_candidates(ix);
-    pick(ix, &map, &sized, &unsized);
-    flatten(ix, &sized);
+    keys = sort_candidates(ix);
+    pick(ix, keys, &map, &unsized);
+    free(keys);
     fill_gaps(ix, &map, &unsized);
-    free(sized.items);
     free(unsized.items);
     free(ix->added);
     ix->added = NULL;
