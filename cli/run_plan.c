@@ -57,6 +57,27 @@ char **fb_run_words(const char *text)
     return NULL;
 }
 
+char *fb_run_generator(const struct fb_run_plan *plan)
+{
+    struct fb_buf out = {0};
+
+    for (size_t i = 0; i < plan->command_count; i++) {
+        const char *word = plan->command[i];
+        bool is_plain = *word && !strpbrk(word, " \t\r\n'\"");
+
+        fb_buf_puts(&out, i > 0 ? " " : "");
+        fb_buf_puts(&out, is_plain ? "" : "'");
+        for (; *word; word++) {
+            if (*word == '\'')
+                fb_buf_puts(&out, "'\\''");
+            else
+                fb_buf_putc(&out, strchr("\t\r\n", *word) ? ' ' : *word);
+        }
+        fb_buf_puts(&out, is_plain ? "" : "'");
+    }
+    return fb_buf_take(&out);
+}
+
 static void put_replaced(struct fb_buf *out, const char *word, const struct fb_run_plan *plan,
                          const struct fb_run_segment *s)
 {

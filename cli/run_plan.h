@@ -60,6 +60,9 @@ char *fb_run_plan_text(const struct fb_run_plan *plan);
 char **fb_run_words(const char *text);
 void fb_run_words_free(char **words);
 
+/* The generator's command line as it was given, in one line, quoted as in a shell.  Yours. */
+char *fb_run_generator(const struct fb_run_plan *plan);
+
 /* The generator's words for a segment: {rate}, {seconds}, {arm}, {step} put in. */
 char **fb_run_command(const struct fb_run_plan *plan, const struct fb_run_segment *s);
 

@@ -194,7 +194,7 @@ static void row_put(struct fb_buf *out, const struct fb_run_segment *s,
     put_number(out, g ? g->conns : NAN);
     put_number(out, g ? g->client_cpu_s : NAN);
     put_number(out, g ? g->client_throttled_s : NAN);
-    fb_buf_printf(out, "\t%s\n", g && g->mode && !strpbrk(g->mode, "\t\r\n") ? g->mode : "");
+    fb_buf_printf(out, "\t%s", g && g->mode && !strpbrk(g->mode, "\t\r\n") ? g->mode : "");
 }
 
 /* What the generator said of its one step; NULL where no reader takes it. */
@@ -218,14 +218,14 @@ static enum fb_status table_write(const struct fb_run_plan *plan, size_t ramp, i
                                   size_t *ret_unknown, struct fb_err *err)
 {
     struct fb_buf out = {0};
-    char *path = fb_run_path(plan, ramp, ending);
+    char *path = fb_run_path(plan, ramp, ending), *generator = fb_run_generator(plan);
     size_t rows = 0, unknown = 0;
     enum fb_status r;
 
     fb_buf_puts(
         &out, "name\tstart\tend\twarmup\toffered\tsecs\tsent_count\tdelivered_count\t"
               "not_sent_count\terrors_count\tp50_ms\tp90_ms\tp99_ms\tp999_ms\tconns\tclient_cpu_s\t"
-              "client_throttled_s\tmode\n");
+              "client_throttled_s\tmode\tgenerator\n");
     for (size_t i = 0; i < plan->segments_count; i++) {
         const struct fb_run_segment *s = &plan->segments[i];
         struct fb_steps *result;
@@ -234,6 +234,7 @@ static enum fb_status table_write(const struct fb_run_plan *plan, size_t ramp, i
             continue;
         result = done[i].status == 0 ? result_read(plan, s) : NULL;
         row_put(&out, s, &done[i], result ? &result->items[0] : NULL);
+        fb_buf_printf(&out, "\t%s\n", generator);
         unknown += result ? 0 : 1;
         rows++;
         fb_steps_free(result);
@@ -241,6 +242,7 @@ static enum fb_status table_write(const struct fb_run_plan *plan, size_t ramp, i
     r = rows > 0 ? fb_file_write(path, out.data, out.len, err) : FB_OK;
     fb_buf_done(&out);
     free(path);
+    free(generator);
     if (ret_unknown)
         *ret_unknown = unknown;
     return r;

@@ -69,7 +69,8 @@ static bool next(struct both *at)
 
 static bool same_value(const struct fb_fact *a, const struct fb_fact *b)
 {
-    bool may_have_port = a->class == FB_FACT_COMMAND || a->class == FB_FACT_ENVIRONMENT;
+    bool may_have_port =
+        a->class == FB_FACT_COMMAND || a->class == FB_FACT_ENVIRONMENT || a->class == FB_FACT_LOAD;
 
     if (a->class == FB_FACT_JAR)
         return fb_facts_is_same_jar(a->value, b->value);
@@ -137,6 +138,24 @@ static bool is_chance(const struct fb_fact *a, const struct fb_fact *b)
     return (a == NULL || b == NULL) && (a != NULL ? a : b)->class == FB_FACT_BUILD;
 }
 
+/* Whether an arm's steps say nothing of the load's settings: then the other's are no difference. */
+static bool is_load_unknown(const struct side *s, const struct fb_fact *f)
+{
+    bool is_told_apart = strcmp(f->name, "mode") == 0 || strcmp(f->name, "connections") == 0;
+
+    if (f->class != FB_FACT_LOAD)
+        return false;
+    for (size_t i = 0; i < s->agreed.count; i++) {
+        const struct fb_fact *own = &s->agreed.items[i];
+
+        if (own->class == FB_FACT_LOAD && strcmp(own->name, "program") == 0 && !is_told_apart)
+            return false; /* it has a command line, and this is not in it */
+        if (own->class == FB_FACT_LOAD && strcmp(own->name, f->name) == 0)
+            return false;
+    }
+    return true;
+}
+
 static void compare_sides(struct fb_differs *d, const struct side *control,
                           const struct side *variant)
 {
@@ -147,7 +166,8 @@ static void compare_sides(struct fb_differs *d, const struct side *control,
 
         if ((at.in_a != NULL && at.in_b != NULL && same_value(at.in_a, at.in_b)) ||
             is_chance(at.in_a, at.in_b) || is_unsettled(control, known) ||
-            is_unsettled(variant, known))
+            is_unsettled(variant, known) || is_load_unknown(control, known) ||
+            is_load_unknown(variant, known))
             continue;
         add(d, known, at.in_a != NULL ? at.in_a->value : NULL,
             at.in_b != NULL ? at.in_b->value : NULL);

@@ -58,14 +58,14 @@ static size_t name_length(const char *word)
 }
 
 /* "-XX:+Flag" and "-XX:-Flag" are the two values of one fact. */
-static bool add_switch(struct fb_facts *facts, const char *word)
+static bool add_switch(struct fb_facts *facts, enum fb_fact_class class, const char *word)
 {
     char *name;
 
     if (strncmp(word, "-XX:", 4) != 0 || (word[4] != '+' && word[4] != '-'))
         return false;
     name = fb_format("-XX:%s", word + 5);
-    add(facts, FB_FACT_COMMAND, name, word[4] == '+' ? "on" : "off");
+    add(facts, class, name, word[4] == '+' ? "on" : "off");
     free(name);
     return true;
 }
@@ -88,39 +88,40 @@ static bool is_named(const char *word)
 }
 
 /* One word, and whether the next one was its value. */
-static bool add_word(struct fb_facts *facts, const char *word, const char *next)
+static bool add_word(struct fb_facts *facts, enum fb_fact_class class, const char *word,
+                     const char *next)
 {
     size_t n = name_length(word);
 
     if (!is_named(word)) {
-        add(facts, FB_FACT_COMMAND, "arguments", word);
+        add(facts, class, "arguments", word);
         return false;
     }
-    if (add_switch(facts, word))
+    if (add_switch(facts, class, word))
         return false;
     if (word[n] != '\0') {
-        add_n(facts, FB_FACT_COMMAND, word, n, word[n] == '=' ? word + n + 1 : word + n);
+        add_n(facts, class, word, n, word[n] == '=' ? word + n + 1 : word + n);
         return false;
     }
     /* "-c FILE": whether a program takes the next word as its value is not known, and as long as
      * both arms are read alike it does not matter. */
     if (next != NULL && (is_text(next) || !is_named(next))) {
-        add(facts, FB_FACT_COMMAND, word, next);
+        add(facts, class, word, next);
         return true;
     }
-    add(facts, FB_FACT_COMMAND, word, "given");
+    add(facts, class, word, "given");
     return false;
 }
 
-void fb_facts_add_command(struct fb_facts *facts, const char *command)
+void fb_facts_add_command(struct fb_facts *facts, enum fb_fact_class class, const char *command)
 {
     struct fb_words w;
 
     fb_words_split(command, &w);
     if (w.count > 0)
-        add(facts, FB_FACT_COMMAND, "program", w.items[0]);
+        add(facts, class, "program", w.items[0]);
     for (size_t i = 1; i < w.count; i++)
-        i += add_word(facts, w.items[i], i + 1 < w.count ? w.items[i + 1] : NULL);
+        i += add_word(facts, class, w.items[i], i + 1 < w.count ? w.items[i + 1] : NULL);
     fb_words_done(&w);
 }
 
@@ -259,7 +260,7 @@ bool fb_facts_is_same_jar(const char *control, const char *variant)
 static void add_item(struct fb_facts *facts, const char *key, const char *value, bool in_container)
 {
     if (strcmp(key, "command") == 0) {
-        fb_facts_add_command(facts, value);
+        fb_facts_add_command(facts, FB_FACT_COMMAND, value);
     } else if (begins(key, "jvm.jar.")) {
         add_jar(facts, value);
     } else if (begins(key, "env.")) {
@@ -332,10 +333,22 @@ static double conns_of(const struct fb_step *s)
     return s->conns;
 }
 
+/* The generator's command line, with {rate} and {seconds} for what changes from step to step. */
+static void add_generator(struct fb_facts *facts, const struct fb_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        if (steps->items[i].generator != NULL && steps->items[i].generator[0] != '\0') {
+            fb_facts_add_command(facts, FB_FACT_LOAD, steps->items[i].generator);
+            return;
+        }
+    }
+}
+
 static void add_load(struct fb_facts *facts, const struct fb_steps *steps)
 {
     char *conns = common(steps, conns_of);
 
+    add_generator(facts, steps);
     for (size_t i = 0; i < steps->count; i++) {
         if (steps->items[i].mode != NULL && steps->items[i].mode[0] != '\0') {
             add(facts, FB_FACT_LOAD, "mode", steps->items[i].mode);

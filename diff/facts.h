@@ -33,7 +33,7 @@ void fb_facts_done(struct fb_facts *facts);
 
 /* Takes one command line apart (words.h); the first word is the program, and one with blanks in it
  * is one value. */
-void fb_facts_add_command(struct fb_facts *facts, const char *command);
+void fb_facts_add_command(struct fb_facts *facts, enum fb_fact_class class, const char *command);
 
 /* Sorts, and makes one fact of those with one name. */
 void fb_facts_sort(struct fb_facts *facts);

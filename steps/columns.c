@@ -27,6 +27,7 @@ static const struct fb_column columns[] = {
     {"arm", TEXT, FIELD(arm), 0},
     {"mode", TEXT, FIELD(mode), 0},
     {"tier", TEXT, FIELD(tier), 0},
+    {"generator", TEXT, FIELD(generator), 0},
     {"warmup", YES_NO, 0, 0},
     {"start", TIME, FIELD(start_ns), 0},
     {"start_s", TIME, FIELD(start_ns), 0},

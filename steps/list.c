@@ -72,7 +72,8 @@ struct fb_step *fb_steps_add(struct fb_steps *steps)
 
     fb_vec_reserve(&steps->items, &steps->room, steps->count + 1, sizeof *steps->items);
     s = &steps->items[steps->count++];
-    *s = (struct fb_step){.arm = "", .mode = "", .tier = "", .source = "", .why = fb_strdup("")};
+    *s = (struct fb_step){
+        .arm = "", .mode = "", .tier = "", .generator = "", .source = "", .why = fb_strdup("")};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *(double *)(void *)((char *)s + numbers[i]) = NAN;
     for (size_t i = 0; i < FB_STEP_ERRORS; i++)

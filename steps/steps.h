@@ -75,11 +75,12 @@ struct fb_step_counter { /* one of the generator's own, by its own name */
 struct fb_step {
     char *name; /* "200 (warmup)", "3000", a mark's name; never NULL */
     /* never NULL, owned by the list */
-    const char *arm;    /* as the source names it; "" unknown              */
-    const char *mode;   /* "http1", "grpc-unary" ...; "" unknown           */
-    const char *tier;   /* "tiny", "realistic" ...; "" unknown             */
-    const char *source; /* path of the file that it was read from; "" none */
-    uint32_t line;      /* of that file; 0 none                            */
+    const char *arm;       /* as the source names it; "" unknown              */
+    const char *mode;      /* "http1", "grpc-unary" ...; "" unknown           */
+    const char *tier;      /* "tiny", "realistic" ...; "" unknown             */
+    const char *generator; /* its command line, {rate} where the rate stood; "" unknown */
+    const char *source;    /* path of the file that it was read from; "" none */
+    uint32_t line;         /* of that file; 0 none                            */
     bool warmup;
     int64_t start_ns, end_ns;           /* as stated by the source; 0 unknown        */
     double grain_s;                     /* how exact they are: 1 for whole seconds   */

@@ -202,6 +202,54 @@ static void a_word_with_blanks_is_one_value(void **state)
     }
 }
 
+/* One arm's table of steps. */
+static struct fb_steps *steps_by(const char *generator)
+{
+    char *text = fb_format("offered\tstart\tend\tdelivered\tgenerator\n"
+                           "100\t1788725520\t1788725620\t100\t%s\n",
+                           generator);
+    struct fb_steps *steps = NULL;
+    struct fb_err err = {0};
+
+    if (fb_steps_parse(text, strlen(text), "x.tsv", &steps, &err) != FB_OK)
+        fail_msg("%s", err.text);
+    free(text);
+    return steps;
+}
+
+static void settings_of_the_generator_are_compared(void **state)
+{
+    static const char *const given[][2] = {
+        {"wrk2 -R{rate} -d{seconds} -t2 -s 'a b.lua' http://h:80/",
+         "wrk2 -R{rate} -d{seconds} -t4 -s 'a c.lua' http://h:81/"}, /* the port is left out */
+        {"oha --http2 -q {rate}", "oha -q {rate}"},
+        {"oha --http2 -q {rate}", ""}}; /* unknown is not another one */
+    static const size_t differ[] = {3, 1, 0};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const char *const none[] = {"cpus", "2", NULL};
+        struct fb_profile *p = profile_of(none);
+        struct fb_steps *c = steps_by(given[i][0]), *v = steps_by(given[i][1]);
+        struct fb_diff_arm arms[] = {{.profile = p, .steps = c},
+                                     {.profile = p, .steps = v, .is_variant = true}};
+        struct fb_differs *d = fb_differs_new(arms, 2, &no_lever);
+
+        assert_int_equal(d->count, differ[i]);
+        if (i == 0)
+            values_are(d, "-s", "a b.lua", "a c.lua");
+        else if (i == 1)
+            values_are(d, "--http2", "given", NULL);
+        fb_differs_free(d);
+        d = fb_differs_new((struct fb_diff_arm[]){arms[0], arms[0]}, 2, &no_lever);
+        assert_int_equal(d->count, 0);
+        fb_differs_free(d);
+        fb_steps_free(c);
+        fb_steps_free(v);
+        fb_profile_free(p);
+    }
+}
+
 static enum fb_lever_state lever_state(const char *control, const char *variant, const char *lever)
 {
     const char *const c[] = {"command", control, NULL}, *const v[] = {"command", variant, NULL};
@@ -309,6 +357,7 @@ int main(void)
         cmocka_unit_test(what_a_jvm_made_of_its_flags_is_no_setting),
         cmocka_unit_test(an_image_implies_its_builds),
         cmocka_unit_test(a_word_with_blanks_is_one_value),
+        cmocka_unit_test(settings_of_the_generator_are_compared),
         cmocka_unit_test(a_lever_is_looked_for),
         cmocka_unit_test(a_setting_in_which_one_arms_runs_differ_is_told_apart),
         cmocka_unit_test(profiles_without_a_manifest_are_not_the_same),
