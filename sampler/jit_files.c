@@ -256,8 +256,10 @@ bool fb_jit_dump_read(struct fb_jit_files *files, struct fb_jit_codes *codes)
         return false;
     if (files->dump.done == 0) {
         n = pread(files->dump.fd, bytes, sizeof bytes, 0);
-        if (n <= 0 || !fb_jitdump_header(bytes, (size_t)n, &head) ||
-            head.size > (uint64_t)st.st_size)
+        if (n < FB_JITDUMP_HEADER_SIZE || fb_jitdump_u32(bytes) == 0)
+            return false; /* it is being written */
+        files->refused = !fb_jitdump_header(bytes, (size_t)n, &head);
+        if (files->refused || head.size > (uint64_t)st.st_size)
             return false;
         files->own_clock = head.own_clock;
         files->dump.done = head.size;

@@ -40,6 +40,7 @@ struct fb_jit_files {
     struct fb_jit_file map;
     struct fb_jit_file dump;
     bool own_clock;    /* of the dump  */
+    bool refused;      /* the dump is none, or of another version or order of bytes */
     uint64_t debug_at; /* the last DEBUG_INFO of the dump, and what it is of */
     uint64_t debug_of;
     uint64_t looked_ns;

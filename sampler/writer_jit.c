@@ -5,6 +5,7 @@
 
 #include "sampler/clock.h"
 #include "sampler/intern.h"
+#include "sampler/say.h"
 #include "sampler/writer.h"
 
 enum { FILE_BYTES = 512 };
@@ -49,6 +50,11 @@ static void look(struct fb_writer *w)
     j->looked = true;
     if (fb_jit_files_look(&j->files, &j->codes, fb_clock_now()))
         w->epoch++; /* what was in no code may be in one now */
+    if (j->files.refused && !j->said)
+        fb_say(FB_SAY_ALWAYS, j->files.dump.path,
+               "is no jitdump of version 1 in this machine's order of bytes, its code has no names",
+               NULL, 0);
+    j->said |= j->files.refused;
 }
 
 static void frame_put(struct fb_writer *w, const struct fb_jit_code *code, enum fb_frame_kind kind)

@@ -27,6 +27,7 @@ struct fb_writer_jit {
     struct fb_jit_files files;
     struct fb_jit_codes codes;
     bool looked; /* in this flush */
+    bool said;   /* that the dump is refused */
 };
 
 uint32_t fb_writer_jit_frame(struct fb_writer *w, uint64_t address, uint64_t time_ns,

@@ -233,6 +233,22 @@ static void a_dump_of_another_machine_is_refused(void **state)
     append(bytes, n);
     dump_look();
     assert_int_equal(codes.count, 0);
+    assert_true(files.refused);
+}
+
+static void half_a_header_is_not_refused(void **state)
+{
+    static char bytes[FILE_MAX];
+    size_t n = dump_take(bytes);
+
+    (void)state;
+    append(bytes, 39);
+    dump_look();
+    assert_false(files.refused);
+    append(bytes + 39, n - 39);
+    dump_look();
+    assert_false(files.refused);
+    assert_true(codes.count > 0);
 }
 
 static void names_of_scripts_have_a_tier(void **state)
@@ -270,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_dump_has_times_moves_and_lines, begin, end),
         cmocka_unit_test_setup_teardown(a_dump_may_end_at_every_byte, begin, end),
         cmocka_unit_test_setup_teardown(a_dump_of_another_machine_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(half_a_header_is_not_refused, begin, end),
         cmocka_unit_test(names_of_scripts_have_a_tier),
     };
 
