@@ -63,13 +63,12 @@ static void add_table(const struct fb_elf_file *file, Elf_Scn *section, const GE
     bool wide = gelf_getclass(file->elf) == ELFCLASS64; /* GElf_Sym is that class's */
 
     for (size_t i = 1; i < count && i < INT32_MAX; i++) {
-        const GElf_Sym *symbol = wide ? (const GElf_Sym *)data->d_buf + i : NULL;
-        GElf_Sym narrow;
+        GElf_Sym symbol;
 
-        if (!wide)
-            symbol = gelf_getsym(data, (int)i, &narrow);
-        if (symbol)
-            fb_elf_symbol_add(file->machine, symbol, text_at(strings, symbol->st_name),
+        if (wide) /* a hostile table may lie unaligned */
+            memcpy(&symbol, (const char *)data->d_buf + i * sizeof symbol, sizeof symbol);
+        if (wide || gelf_getsym(data, (int)i, &symbol))
+            fb_elf_symbol_add(file->machine, &symbol, text_at(strings, symbol.st_name),
                               header->sh_type == SHT_SYMTAB, ix);
     }
 }

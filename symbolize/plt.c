@@ -71,23 +71,24 @@ static void add_relocations(const struct fb_elf_file *file, Elf_Scn *section,
     for (size_t i = 0; i < count && i < INT32_MAX; i++) {
         const char *name = NULL;
         bool relative;
-        const GElf_Rela *rela = (const GElf_Rela *)data->d_buf + i;
+        GElf_Rela rela;
         GElf_Sym symbol;
 
-        if (!is_slot_type(file->machine, GELF_R_TYPE(rela->r_info), &relative))
+        memcpy(&rela, (const char *)data->d_buf + i * sizeof rela, sizeof rela);
+        if (!is_slot_type(file->machine, GELF_R_TYPE(rela.r_info), &relative))
             continue;
         if (relative) {
             const struct fb_symbol *target =
-                fb_symbol_index_find(functions, (uint64_t)rela->r_addend);
+                fb_symbol_index_find(functions, (uint64_t)rela.r_addend);
 
             name = target && target->ifunc ? target->ifunc : target ? target->name : NULL;
-        } else if (symbols && gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &symbol)) {
+        } else if (symbols && gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol)) {
             name = elf_strptr(file->elf, symbols_header.sh_link, symbol.st_name);
         }
         if (!name || !name[0])
             continue;
         fb_vec_reserve(&slots->items, &slots->room, slots->count + 1, sizeof *slots->items);
-        slots->items[slots->count++] = (struct slot){rela->r_offset, name};
+        slots->items[slots->count++] = (struct slot){rela.r_offset, name};
         if (is_plt && i < slots->numbers)
             slots->by_number[i] = name;
     }
