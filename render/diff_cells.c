@@ -151,6 +151,12 @@ static void why_around(struct fb_buf *why, const struct fb_diff_row *r)
     free(text);
 }
 
+/* Two digits, and no exponent for all of it. */
+static int bound_digits(double bound)
+{
+    return bound < 0.995 ? 2 : 3;
+}
+
 /* The verdict with its limit, for narrow tables: "UNRESOLVED ±21 %", "absent ≤2 %". */
 static void verdict_short(struct fb_table *t, const struct fb_diff_row *r, bool is_one_sided)
 {
@@ -158,7 +164,7 @@ static void verdict_short(struct fb_table *t, const struct fb_diff_row *r, bool 
     char *text = NULL;
 
     if (is_one_sided && !isnan(r->bound))
-        text = fb_format("%s ≤%.2g %%", word, 100 * r->bound);
+        text = fb_format("%s ≤%.*g %%", word, bound_digits(r->bound), 100 * r->bound);
     else if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde))
         text = fb_format("%s ±%.*f %%", word, r->mde < 0.1 ? 1 : 0, 100 * r->mde);
     if (text)
@@ -208,7 +214,7 @@ void fb_diff_verdict_cells(struct fb_table *t, const struct fb_diff_row *r, int 
     fb_table_tone(t, fb_diff_tone(r, side));
     verdict_short(t, r, is_one_sided);
     if (is_one_sided && !isnan(r->bound))
-        limit = fb_format("at most %.2g %% there", 100 * r->bound);
+        limit = fb_format("at most %.*g %% there", bound_digits(r->bound), 100 * r->bound);
     else if (r->verdict == FB_VERDICT_UNRESOLVED && !isnan(r->mde))
         limit = fb_format("could hide ±%.*f %%", r->mde < 0.1 ? 1 : 0, 100 * r->mde);
     why_cell(t, r, limit ? limit : "", denial);
